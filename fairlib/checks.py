@@ -1,0 +1,141 @@
+"""What every door of the package asks of its arguments; each refusal names the argument, the value and the rule."""
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """Take a whole number from `low` to `high`.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : object
+        What was given.
+    low, high : int
+        The smallest and the largest value allowed; no largest if None.
+
+    Returns
+    -------
+    int
+        The number.
+
+    Raises
+    ------
+    TypeError
+        If it is not an integer (True and False are not).
+    ValueError
+        If it is out of range.
+
+    Examples
+    --------
+    >>> whole("horizon", 0, 1)
+    Traceback (most recent call last):
+    ValueError: horizon must be a whole number of at least 1, not 0
+    """
+    allowed = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be {allowed}, not {value!r}")
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        raise ValueError(f"{name} must be {allowed}, not {value!r}")
+    return number
+
+
+def real(name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, above: float = -math.inf) -> float:
+    """Take a finite number from `low` to `high` and above `above`.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : object
+        What was given.
+    low, high : float
+        The closed range allowed.
+    above : float
+        What the number must exceed.
+
+    Returns
+    -------
+    float
+        The number.
+
+    Raises
+    ------
+    TypeError
+        If it is not a number.
+    ValueError
+        If it is nan, infinite or out of range.
+
+    Examples
+    --------
+    >>> real("epsilon", 1.5, 0, 1)
+    Traceback (most recent call last):
+    ValueError: epsilon must be a number in [0, 1], not 1.5
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number{_range(low, high, above)}, not {value!r}")
+    number = float(value)
+    if not (math.isfinite(number) and low <= number <= high and number > above):
+        raise ValueError(f"{name} must be a number{_range(low, high, above)}, not {value!r}")
+    return number
+
+
+def vector(
+    name: str, value: ArrayLike, low: float = -math.inf, high: float = math.inf, *, above: float = -math.inf
+) -> NDArray[np.float64]:
+    """Take a list of finite numbers, one an arm, each from `low` to `high` and above `above`.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : array_like, shape (K,)
+        What was given.
+    low, high : float
+        The closed range allowed.
+    above : float
+        What each number must exceed.
+
+    Returns
+    -------
+    ndarray, shape (K,)
+        A copy that can't be written to.
+
+    Raises
+    ------
+    TypeError
+        If it is not a list of numbers.
+    ValueError
+        If it is empty, not one-dimensional, or a number is nan, infinite or out of range.
+
+    Examples
+    --------
+    >>> vector("means", [0.3, 1.2], 0, 1)
+    Traceback (most recent call last):
+    ValueError: means must be numbers in [0, 1], not 1.2 (arm 1)
+    """
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be a list of numbers, one an arm, not {value!r}") from error
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"{name} must be a list of at least one number, one an arm, not {value!r}")
+    bad = ~(np.isfinite(array) & (array >= low) & (array <= high) & (array > above))
+    if bad.any():
+        arm = int(np.argmax(bad))
+        raise ValueError(f"{name} must be numbers{_range(low, high, above)}, not {array[arm]} (arm {arm})")
+    array.flags.writeable = False
+    return array
+
+
+def _range(low: float, high: float, above: float) -> str:
+    if above > -math.inf:
+        return f" above {above:g}"
+    return "" if math.isinf(low) and math.isinf(high) else f" in [{low:g}, {high:g}]"

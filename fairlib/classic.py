@@ -1,0 +1,271 @@
+"""Bandits in one sitting: uniform play, epsilon-greedy, UCB1 and Thompson sampling, and what is proved of UCB1."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import zeta
+
+from fairlib import checks
+from fairlib.policy import Policy, play_largest
+
+
+def uniform_rule(params, state, t, selected, observed, total, rng, p):
+    """Play every arm with the same probability."""
+    plays = params[0]
+    for a in range(p.size):
+        p[a] = plays / p.size
+
+
+def uniform(plays: int = 1) -> Policy:
+    """Uniform play: every arm with the same probability, whatever has been seen.
+
+    Parameters
+    ----------
+    plays : int
+        Arms played each round.
+
+    Returns
+    -------
+    Policy
+        The policy.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `plays` is not a whole number of at least 1.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> result = fl.simulate(fl.Bandit(fl.bernoulli([0.9, 0.5])), uniform(), 1000, runs=50)
+    >>> bool(abs(result.share[:, -1, 0].mean() - 0.5) < 0.01)
+    True
+    """
+    checks.whole("plays", plays, 1)
+    return Policy("uniform", uniform_rule, [plays], plays=plays)
+
+
+def epsilon_greedy_rule(params, state, t, selected, observed, total, rng, p):
+    """Play the arm that has paid best, or with probability epsilon any arm."""
+    epsilon = params[0]
+    for a in range(p.size):
+        p[a] = total[a] / observed[a] if observed[a] > 0 else math.inf
+    play_largest(p)
+    for a in range(p.size):
+        p[a] = (1.0 - epsilon) * p[a] + epsilon / p.size
+
+
+def epsilon_greedy(epsilon: float) -> Policy:
+    """Epsilon-greedy: the arm that has paid best so far, and with probability epsilon any arm at all.
+
+    Parameters
+    ----------
+    epsilon : float
+        Share of the rounds spent on exploring, in [0, 1].
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `epsilon` is not a number in [0, 1].
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> result = fl.simulate(fl.Bandit(fl.bernoulli([0.9, 0.5])), epsilon_greedy(0.1), 1000, runs=50)
+    >>> bool(result.share[:, -1, 1].mean() > 0.05)
+    True
+    """
+    return Policy("epsilon-greedy", epsilon_greedy_rule, [checks.real("epsilon", epsilon, 0, 1)])
+
+
+def ucb1_rule(params, state, t, selected, observed, total, rng, p):
+    """Play the arm of the largest upper confidence bound, untried arms first."""
+    width = 2.0 * math.log(t)
+    for a in range(p.size):
+        n = observed[a]
+        p[a] = total[a] / n + math.sqrt(width / n) if n > 0 else math.inf
+    play_largest(p)
+
+
+def ucb1() -> Policy:
+    r"""UCB1 of Auer, Cesa-Bianchi and Fischer (2002): optimism about rewards in [0, 1].
+
+    Plays the arm with the largest :math:`\hat\mu_a + \sqrt{2 \ln t / N_a}`. An arm that has not been tried has an
+    infinite index (the appendix of Patil et al. prints 0: erratum E-P4). Ties go to the first arm.
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round.
+
+    See Also
+    --------
+    ucb1_bound, ucb1_worst_case_bound : what is proved of its regret.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> result = fl.simulate(fl.Bandit(fl.bernoulli([0.9, 0.5])), ucb1(), 1000)
+    >>> int(result.selected[0, -1].sum())
+    1000
+    """
+    return Policy("UCB1", ucb1_rule)
+
+
+def thompson_beta_rule(params, state, t, selected, observed, total, rng, p):
+    """Draw each mean from its Beta posterior; play the arm of the largest."""
+    a0, b0 = params[0], params[1]
+    for a in range(p.size):
+        p[a] = rng.beta(a0 + total[a], b0 + observed[a] - total[a])
+    play_largest(p)
+
+
+def thompson_beta(a: float = 1.0, b: float = 1.0) -> Policy:
+    """Thompson sampling for rewards 0 and 1, with a Beta prior on each mean.
+
+    Rewards between 0 and 1 are allowed and counted as that fraction of a success.
+
+    Parameters
+    ----------
+    a, b : float
+        Shapes of the prior, above 0; 1 and 1 is the uniform prior.
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a shape is not a positive number.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> result = fl.simulate(fl.Bandit(fl.bernoulli([0.9, 0.5])), thompson_beta(), 1000)
+    >>> bool(result.share[0, -1, 0] > 0.9)
+    True
+    """
+    shapes = [checks.real("a", a, above=0), checks.real("b", b, above=0)]
+    return Policy("Thompson sampling", thompson_beta_rule, shapes)
+
+
+def thompson_gaussian_rule(params, state, t, selected, observed, total, rng, p):
+    """Draw each mean from its normal posterior; play the arm of the largest."""
+    mean, prior_precision, reward_precision = params[0], params[1], params[2]
+    for a in range(p.size):
+        precision = prior_precision + reward_precision * observed[a]
+        centre = (prior_precision * mean + reward_precision * total[a]) / precision
+        p[a] = rng.normal(centre, math.sqrt(1.0 / precision))
+    play_largest(p)
+
+
+def thompson_gaussian(mean: float = 0.0, sd: float = 1.0, reward_sd: float = 1.0) -> Policy:
+    """Thompson sampling for normal rewards of known spread, with a normal prior on each mean.
+
+    Parameters
+    ----------
+    mean, sd : float
+        Mean and standard deviation of the prior; `sd` above 0.
+    reward_sd : float
+        Standard deviation of a reward, above 0.
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `mean` is not a finite number, or a standard deviation is not a positive one.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> result = fl.simulate(fl.Bandit(fl.gaussian([1.0, 0.0])), thompson_gaussian(), 1000)
+    >>> bool(result.share[0, -1, 0] > 0.9)
+    True
+    """
+    centre = checks.real("mean", mean)
+    precisions = [checks.real("sd", sd, above=0) ** -2, checks.real("reward_sd", reward_sd, above=0) ** -2]
+    return Policy("Thompson sampling (normal)", thompson_gaussian_rule, [centre, *precisions])
+
+
+def ucb1_bound(means: ArrayLike, horizon: ArrayLike) -> NDArray[np.float64]:
+    r"""Bound on UCB1's expected regret when the gaps are known (Patil et al., Theorem 6).
+
+    .. math:: \sum_{a: \Delta_a > 0} \frac{8 \ln T}{\Delta_a} + \Bigl(1 + \frac{\pi^2}{3}\Bigr) \sum_a \Delta_a
+
+    Parameters
+    ----------
+    means : array_like, shape (K,)
+        Mean reward of each arm, in [0, 1].
+    horizon : array_like of int
+        Number of rounds T, one or many.
+
+    Returns
+    -------
+    ndarray, shape of `horizon`
+        The bound.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a mean is not a number in [0, 1], or a horizon is below 1.
+
+    Examples
+    --------
+    >>> ucb1_bound([0.9, 0.5], 1000).round(1)
+    np.float64(139.9)
+    """
+    mu = checks.vector("means", means, 0, 1)
+    gaps = mu.max() - mu
+    return _log(horizon) * (8 / gaps[gaps > 0]).sum() + (1 + np.pi**2 / 3) * gaps.sum()
+
+
+def ucb1_worst_case_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
+    r"""Bound on UCB1's expected regret whatever the means (Patil et al., Theorem 7, repaired as in erratum E-P13).
+
+    .. math:: 2 \sqrt{2 K T \ln T} + \zeta(3) K
+
+    Parameters
+    ----------
+    arms : int
+        Number of arms K.
+    horizon : array_like of int
+        Number of rounds T, one or many.
+
+    Returns
+    -------
+    ndarray, shape of `horizon`
+        The bound.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `arms` is not a whole number of at least 1, or a horizon is below 1.
+
+    Examples
+    --------
+    >>> ucb1_worst_case_bound(2, 1000).round(1)
+    np.float64(334.9)
+    """
+    checks.whole("arms", arms, 1)
+    return 2 * np.sqrt(2 * arms * np.asarray(horizon) * _log(horizon)) + zeta(3) * arms
+
+
+def _log(horizon: ArrayLike) -> NDArray[np.float64]:
+    rounds = np.asarray(horizon)
+    if rounds.dtype.kind not in "iu":
+        raise TypeError(f"horizon must be whole numbers of at least 1, not {horizon!r}")
+    if (rounds < 1).any():
+        raise ValueError(f"horizon must be whole numbers of at least 1, not {horizon!r}")
+    return np.log(rounds)

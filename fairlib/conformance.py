@@ -1,0 +1,93 @@
+"""The check that every policy passes, the package's own and a reader's."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from fairlib import checks
+from fairlib.arms import Arms, Bandit, bernoulli
+from fairlib.engine import simulate
+from fairlib.policy import Policy
+from fairlib.result import Result
+
+
+def check_policy(policy: Policy, arms: int = 5) -> None:
+    """Play a policy under observation, and say what its rule does wrong.
+
+    The rule must give numbers in [0, 1] that sum to the number of plays; look at its arguments only, which hold
+    nothing of the truth; write to nothing but `p` and its own state; play the same from the same seed; and play the
+    same compiled and interpreted. No run can tell whether the truth was put into `params` beforehand.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy.
+    arms : int
+        Number of arms to try it on, at least the policy's number of plays.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `policy` is not a `Policy` or `arms` is too small, or when the rule breaks one of the conditions above.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> check_policy(fl.ucb1())
+    >>> means = np.array([0.1, 0.9])
+    >>> def cheat(params, state, t, selected, observed, total, rng, p):
+    ...     p[means.argmax()] = 1.0
+    >>> check_policy(fl.Policy("cheat", cheat), arms=2)
+    Traceback (most recent call last):
+    ValueError: the rule of 'cheat' must look at its arguments only; it refers to 'means' (pass numbers in params)
+    """
+    if not isinstance(policy, Policy):
+        raise TypeError(f"policy must be a Policy, such as ucb1(), not {policy!r}")
+    checks.whole("arms", arms, policy.plays)
+    _look_outside(policy)
+    game = Bandit(bernoulli(np.linspace(0.2, 0.8, arms)), plays=policy.plays)
+
+    def watched(params: Any, state: Any, t: int, selected: Any, observed: Any, total: Any, rng: Any, p: Any) -> None:
+        seen = {"params": params, "selected": selected, "observed": observed, "total": total}
+        before = {name: array.copy() for name, array in seen.items()}
+        policy.rule(params, state, t, selected, observed, total, rng, p)
+        for name, array in seen.items():
+            if not np.array_equal(array, before[name]):
+                raise ValueError(f"the rule of {policy.name!r} must not write to {name}; in round {t} it did")
+
+    def play(rule: Any, interpret: bool) -> Result:
+        return simulate(game, dataclasses.replace(policy, rule=rule, interpret=interpret), 300, runs=2, seed=7)
+
+    first = play(watched, True)
+    if not _same(first, play(policy.rule, True)):
+        raise ValueError(
+            f"the rule of {policy.name!r} must play the same from the same seed; it has memory or chance of its own "
+            "(keep memory in state, draw from rng)"
+        )
+    if not policy.interpret and not _same(first, play(policy.rule, False)):
+        raise ValueError(
+            f"the rule of {policy.name!r} must play the same compiled and interpreted (use math and loops rather than "
+            "NumPy's sums and exponentials)"
+        )
+
+
+def _same(one: Result, other: Result) -> bool:
+    return np.array_equal(one.selected, other.selected) and np.array_equal(one.reward, other.reward)
+
+
+def _look_outside(policy: Policy) -> None:
+    """Refuse a rule that refers to data outside its arguments: that is where a look at the truth would hide."""
+    code, around = getattr(policy.rule, "__code__", None), getattr(policy.rule, "__globals__", {})
+    if code is None:
+        return
+    outside = {name: around[name] for name in code.co_names if name in around}
+    outside |= {
+        name: cell.cell_contents for name, cell in zip(code.co_freevars, policy.rule.__closure__ or (), strict=True)
+    }
+    for name, value in outside.items():
+        if isinstance(value, Arms | Bandit | Result | np.ndarray | list | dict):
+            raise ValueError(
+                f"the rule of {policy.name!r} must look at its arguments only; it refers to {name!r} "
+                "(pass numbers in params)"
+            )

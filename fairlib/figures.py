@@ -1,0 +1,193 @@
+"""One style for every figure of the book: a hue and a dash for each algorithm, direct labels, readable on a phone."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from IPython.core.getipython import get_ipython
+from IPython.display import Markdown
+from matplotlib.axes import Axes
+from matplotlib_inline.backend_inline import set_matplotlib_formats
+from numpy.typing import ArrayLike
+
+INK = "#1b1f24"
+FAINT = "#6b7280"
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart, darkened where they were too pale for a thin
+# line on paper; each with a dash of its own, so that colour is never the only sign.
+_LOOKS: dict[str, tuple[str, Any]] = {
+    "UCB1": ("#0072b2", "-"),
+    "Thompson sampling": ("#b8421f", (0, (6, 2))),
+    "epsilon-greedy": ("#007a5a", (0, (4, 1.5, 1, 1.5))),
+    "uniform": ("#666b73", (0, (1, 1.5))),
+    "bound": (INK, (0, (2, 2))),
+    "fair share": ("#9c4f86", (0, (8, 2, 1, 2))),
+}
+
+
+def use_style() -> None:
+    """Set the book's style for every figure made from now on; in a notebook, show figures as SVG after their cell.
+
+    Examples
+    --------
+    >>> use_style()
+    >>> mpl.rcParams["svg.fonttype"]
+    'none'
+    """
+    if (shell := get_ipython()) is not None:
+        shell.run_line_magic("matplotlib", "inline")
+        set_matplotlib_formats("svg")
+    mpl.rcParams.update(
+        {
+            "figure.figsize": (6.4, 3.8),
+            "figure.facecolor": "#fcfcfb",
+            "axes.facecolor": "#fcfcfb",
+            "savefig.facecolor": "#fcfcfb",
+            "figure.constrained_layout.use": True,
+            "font.size": 12,
+            "font.family": ["sans-serif"],
+            "axes.titlesize": 13,
+            "axes.titlelocation": "left",
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.edgecolor": FAINT,
+            "axes.labelcolor": INK,
+            "text.color": INK,
+            "xtick.color": FAINT,
+            "ytick.color": FAINT,
+            "xtick.labelcolor": INK,
+            "ytick.labelcolor": INK,
+            "axes.grid": True,
+            "axes.axisbelow": True,
+            "grid.color": "#e4e4e1",
+            "grid.linewidth": 0.8,
+            "lines.linewidth": 2.0,
+            "legend.frameon": False,
+            "svg.fonttype": "none",
+            "svg.hashsalt": "fairlib",
+            "figure.dpi": 110,
+        }
+    )
+
+
+def look(name: str) -> dict[str, Any]:
+    """Return the hue and the dash that an algorithm has in every figure.
+
+    Parameters
+    ----------
+    name : str
+        The policy's name, or ``"bound"`` or ``"fair share"``.
+
+    Returns
+    -------
+    dict
+        Keyword arguments for matplotlib's ``plot``.
+
+    Raises
+    ------
+    ValueError
+        If the book has no look for the name.
+
+    Examples
+    --------
+    >>> look("UCB1")
+    {'color': '#0072b2', 'linestyle': '-'}
+    """
+    if name not in _LOOKS:
+        raise ValueError(f"name must be one of {sorted(_LOOKS)}, not {name!r}")
+    colour, dash = _LOOKS[name]
+    return {"color": colour, "linestyle": dash}
+
+
+def curve(ax: Axes, rounds: ArrayLike, values: ArrayLike, name: str, label: str | None = None) -> None:
+    """Draw the mean over runs as a line, with a band from the 10th to the 90th percentile of the runs.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where to draw.
+    rounds : array_like, shape (R,)
+        The recorded rounds.
+    values : array_like, shape (runs, R)
+        One curve a run.
+    name : str
+        Whose look to take (see `look`).
+    label : str, optional
+        What to call the line; by default `name`.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> curve(ax, [1, 2, 3], [[0, 1, 2], [0, 2, 4]], "UCB1")
+    >>> ax.lines[0].get_ydata()
+    array([0. , 1.5, 3. ])
+    >>> plt.close(fig)
+    """
+    sample = np.asarray(values)
+    style = look(name)
+    low, high = np.quantile(sample, [0.1, 0.9], axis=0)
+    ax.fill_between(np.asarray(rounds), low, high, color=style["color"], alpha=0.15, linewidth=0)
+    ax.plot(rounds, sample.mean(axis=0), label=label or name, **style)
+
+
+def label_ends(ax: Axes) -> None:
+    """Write each line's label at its right end, moved apart where two would overlap.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axes whose labelled lines are drawn and whose limits are set.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> _ = ax.plot([1, 2], [3, 4], label="rising")
+    >>> label_ends(ax)
+    >>> ax.texts[0].get_text()
+    'rising'
+    >>> plt.close(fig)
+    """
+    lines = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
+    to_axes = ax.transData + ax.transAxes.inverted()
+    # A line that leaves the picture is labelled at the edge.
+    ends = [np.clip(to_axes.transform(np.asarray(line.get_xydata())[-1])[1], 0, 1) for line in lines]
+    step = 0.085
+    heights: list[float] = []
+    for i in np.argsort(ends):
+        heights.append(max(ends[i], heights[-1] + step if heights else -np.inf))
+    excess = max(0.0, heights[-1] - 1.0) if heights else 0.0
+    for i, height in zip(np.argsort(ends), heights, strict=True):
+        ax.annotate(
+            str(lines[i].get_label()),
+            (1.01, height - excess),
+            xycoords="axes fraction",
+            va="center",
+            color=lines[i].get_color(),
+            annotation_clip=False,
+        )
+
+
+def show(function: Callable[..., Any]) -> Markdown:
+    """Show a function's source in a chapter: the code that is read is the code that runs.
+
+    Parameters
+    ----------
+    function : callable
+        A function of the package or of the reader's.
+
+    Returns
+    -------
+    IPython.display.Markdown
+        Its source as a block of Python.
+
+    Examples
+    --------
+    >>> from fairlib.classic import ucb1_rule
+    >>> "play_largest(p)" in show(ucb1_rule).data
+    True
+    """
+    return Markdown(f"```python\n{inspect.getsource(function)}```")
