@@ -1,0 +1,104 @@
+"""The directive ``{results} N``: each numbered item of paper N, its place in the book, its test and the outcome.
+
+The items stand in ``chapters/items.csv``. An item's place is the label that equals its id; until some page has that
+label the table says 'to come'. A test is named as pytest names it; a name without the brackets of a parametrised test
+stands for all its cases, and several names are separated by semicolons.
+"""
+
+import csv
+import pathlib
+
+import outcomes
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.nodes import make_refnode
+
+HEADINGS = ("In the paper", "Kind", "In the book", "Checked by", "Outcome")
+WIDTHS = (21, 17, 19, 27, 16)
+
+
+class place(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its nodes so)
+    """Stands for the link to an item until all pages have been read."""
+
+
+def verdict(tests: list[str], known: dict[str, str]) -> str:
+    """Sum up the outcomes of an item's tests in a word or two.
+
+    >>> known = {"t.py::a[1]": "passed", "t.py::a[2]": "failed", "t.py::b": "passed"}
+    >>> verdict(["t.py::a"], known), verdict(["t.py::b"], known), verdict([], known)
+    ('failed', 'passed', '')
+    >>> verdict(["t.py::b", "t.py::c"], known)
+    'not run since the last change'
+    """
+    if not tests:
+        return ""
+    found = [{known[name] for name in known if name == test or name.startswith(test + "[")} for test in tests]
+    if "failed" in set().union(*found):
+        return "failed"
+    if not all(found):
+        return "not run since the last change"
+    return "skipped" if "skipped" in set().union(*found) else "passed"
+
+
+class Results(SphinxDirective):
+    """Tabulate the items of one paper."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Build the table, with a ``place`` wherever a link will stand."""
+        root = pathlib.Path(self.env.srcdir)
+        items = root / "chapters" / "items.csv"
+        known = outcomes.load(root, outcomes.fingerprint(root))
+        self.env.note_reread()  # outcomes and labels change while this page's own text does not
+
+        table = nodes.table("", classes=["results", "colwidths-given"])
+        group = nodes.tgroup("", *(nodes.colspec("", colwidth=width) for width in WIDTHS), cols=len(HEADINGS))
+        head, body = nodes.thead(""), nodes.tbody("")
+        head += row(*(nodes.Text(heading) for heading in HEADINGS))
+        with items.open(newline="", encoding="utf-8") as file:
+            for item in csv.DictReader(file):
+                if item["paper"] != self.arguments[0]:
+                    continue
+                tests = [test.strip() for test in item["test"].split(";") if test.strip()]
+                names = [nodes.literal(test, test) for test in tests] or [nodes.emphasis("", "none yet")]
+                outcome = verdict(tests, known)
+                body += row(
+                    nodes.Text(item["number"]),
+                    nodes.Text(item["kind"]),
+                    place("", label=item["id"]),
+                    nodes.inline("", "", *names),
+                    nodes.inline(outcome, outcome, classes=["outcome", *outcome.split()[:1]]),
+                )
+        if not body.children:
+            raise self.error(f"no item of paper {self.arguments[0]!r} in {items.name}")
+        group += [head, body]
+        table += group
+        return [table]
+
+
+def row(*cells: nodes.Node) -> nodes.row:
+    """Make a row of a table from the contents of its cells."""
+    return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
+
+
+def link(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Turn each ``place`` into a link to the page that has its label."""
+    labels = app.env.get_domain("std").anonlabels  # type: ignore[attr-defined]
+    statements = getattr(app.env, "proof_list", {})  # labels given as an option of a theorem
+    for node in list(doctree.findall(place)):
+        label = node["label"]
+        target, anchor = labels.get(label) or (statements.get(label, {}).get("docname"), label)
+        if target:
+            text = nodes.Text(app.env.titles[target].astext())
+            node.replace_self(make_refnode(app.builder, page, target, anchor, text))
+        else:
+            node.replace_self(nodes.emphasis("", "to come"))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.add_directive("results", Results)
+    app.connect("doctree-resolved", link)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
