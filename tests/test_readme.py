@@ -1,0 +1,31 @@
+"""What README.md shows is what the project does."""
+
+import re
+from pathlib import Path
+
+import jupytext
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_picture_has_the_numbers_of_the_landing_page():
+    cells = [cell for cell in jupytext.read(ROOT / "chapters" / "index.md").cells if cell.cell_type == "code"]
+    page = {}
+    exec(cells[0].source.partition("\ncolours = ")[0], page)  # the simulation, without the slider
+    ends = np.array([result.share[:, -1].mean(axis=0) for result in page["shares"].values()])
+    drawn = re.findall(r">([\d.]+) %<", (ROOT / "chapters" / "assets" / "front-page.svg").read_text())
+    assert [float(number) for number in drawn] == (100 * ends.T).round(1).ravel().tolist()
+
+
+def test_the_example_runs(capsys):
+    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert code
+    exec(code[1].replace("1_000_000", "10_000"), {})
+    assert re.match(r"\[[\d. e-]+\]", capsys.readouterr().out)
+
+
+def test_the_commands_exist():
+    readme, makefile = (ROOT / "README.md").read_text(), (ROOT / "Makefile").read_text()
+    for command in re.findall(r"make (\w+)", readme.partition("## Two commands")[2].partition("Without make")[0]):
+        assert f"\n{command}:" in makefile
