@@ -1,0 +1,396 @@
+"""Sliders over a figure: live where a kernel answers, and on a page that has none.
+
+In the static view every setting is drawn beforehand and travels inside the page; ``explorers.html`` is its
+template. In the live view, of a Jupyter front end, only the setting that the reader asks for is drawn.
+"""
+
+import html
+import inspect
+import io
+import itertools
+import json
+import math
+import numbers
+import os
+import re
+import traceback
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from importlib import resources
+from string import Template
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from fairlib import checks
+
+MOST_SETTINGS = 60
+
+# Text stays text, laid out for DejaVu Sans; a reader without it should get the font it was modelled on.
+_SVG: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "fairlib",
+    "font.family": ["sans-serif"],
+    "font.sans-serif": ["DejaVu Sans", "Verdana"],
+}
+_NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
+
+
+class Frame(NamedTuple):
+    """One picture of an explorer.
+
+    Parameters
+    ----------
+    svg : str
+        The picture.
+    alt : str
+        What it shows, in words.
+
+    Examples
+    --------
+    >>> Frame("<svg/>", "Regret grows with the horizon.").alt
+    'Regret grows with the horizon.'
+    """
+
+    svg: str
+    alt: str
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A slider, and the values that it stops at.
+
+    Parameters
+    ----------
+    label : str
+        What it moves, in the reader's words.
+    values : collection of float or str
+        From 2 to 60 values, in order; they are told apart by how they read.
+    start : float or str, optional
+        The value shown first; the middle one if not given.
+
+    Raises
+    ------
+    TypeError
+        If the label is not a string, or a value is neither a number nor a string.
+    ValueError
+        If the label is empty, there are too few or too many values, two read the same, one is nan or infinite,
+        or `start` is none of them.
+
+    Examples
+    --------
+    >>> Slider("Plays", [1, 2, 3]).start
+    2
+    >>> Slider("Plays", [1, 2, 3], start=4)
+    Traceback (most recent call last):
+    ValueError: start must be one of 1, 2, 3, not 4
+    """
+
+    label: str
+    values: Collection[float | str]
+    start: float | str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.label, str):
+            raise TypeError(f"label must be a string, not {self.label!r}")
+        if not self.label.strip():
+            raise ValueError(f"label must say what the slider moves, not {self.label!r}")
+        if isinstance(self.values, str) or not isinstance(self.values, Collection):
+            raise TypeError(f"values must be a list of numbers or strings, not {self.values!r}")
+        values = tuple(value.item() if isinstance(value, np.generic) else value for value in self.values)
+        if not 2 <= len(values) <= MOST_SETTINGS:
+            raise ValueError(f"values must be 2 to {MOST_SETTINGS} numbers or strings, not {len(values)}")
+        for value in values:
+            if not isinstance(value, str):
+                checks.real("values", value)
+            elif not value.strip():
+                raise ValueError(f"values must be numbers or strings that can be read, not {value!r}")
+        texts = [_text(value) for value in values]
+        twice = [text for text in texts if texts.count(text) > 1]
+        if twice:
+            raise ValueError(f"values must differ in how they read, but {twice[0]} is there more than once")
+        start = values[(len(values) - 1) // 2] if self.start is None else self.start
+        if _text(start) not in texts:
+            raise ValueError(f"start must be one of {', '.join(texts)}, not {start!r}")
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "start", values[texts.index(_text(start))])
+
+    @property
+    def texts(self) -> list[str]:
+        """How the values read.
+
+        Returns
+        -------
+        list of str
+            One text a value.
+
+        Examples
+        --------
+        >>> Slider("Horizon", [0.5, 1000000, "endless"]).texts
+        ['0.5', '1,000,000', 'endless']
+        """
+        return [_text(value) for value in self.values]
+
+
+class Explorer:
+    """A figure with sliders; made by `explore`.
+
+    Parameters
+    ----------
+    figure : callable
+        Draws one setting.
+    sliders : dict of Slider
+        One or two sliders by the name of the parameter that they move.
+    autoplay : bool
+        Whether the static view plays once when it is scrolled into sight.
+
+    Attributes
+    ----------
+    settings : list of dict
+        Every setting that the sliders offer, the last slider moving fastest.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> def figure(plays):
+    ...     return Figure(label=f"Nothing, {plays} times over.")
+    >>> explore(figure, plays=Slider("Plays", [1, 2])).settings
+    [{'plays': 1}, {'plays': 2}]
+    """
+
+    def __init__(self, figure: Callable[..., Figure], sliders: dict[str, Slider], autoplay: bool) -> None:
+        self._figure = figure
+        self._sliders = sliders
+        self._autoplay = autoplay
+        self.settings = [
+            dict(zip(sliders, values, strict=True))
+            for values in itertools.product(*(slider.values for slider in sliders.values()))
+        ]
+        # All drawing is done here and none in the repr, whose exceptions IPython swallows.
+        if _is_live():
+            self._frames = {}
+            self._widget = self._live_view()
+        else:
+            self._frames = {_reads(setting): _draw(figure, setting) for setting in self.settings}
+            self._widget = None
+
+    def frame(self, **values: float | str) -> Frame:
+        """Return the picture at one setting.
+
+        Parameters
+        ----------
+        **values : float or str
+            One of each slider's values, by the name of the slider's parameter.
+
+        Returns
+        -------
+        Frame
+            The picture as SVG, and its alt text.
+
+        Raises
+        ------
+        ValueError
+            If the sliders do not offer that setting.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> def figure(plays):
+        ...     return Figure(label=f"Nothing, {plays} times over.")
+        >>> explore(figure, plays=Slider("Plays", [1, 2])).frame(plays=2).alt
+        'Nothing, 2 times over.'
+        """
+        asked = _reads(values)
+        for setting in self.settings:
+            if _reads(setting) == asked:
+                return self._frames.get(asked) or _draw(self._figure, setting)
+        offered = " and ".join(f"{name} in {', '.join(slider.texts)}" for name, slider in self._sliders.items())
+        raise ValueError(f"the setting must be one of {offered}, not {asked}")
+
+    def __repr__(self) -> str:
+        return f"Explorer({', '.join(self._sliders)}: {len(self.settings)} settings)"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        if self._widget is None:
+            return {"text/plain": repr(self), "text/html": self._static_view()}
+        return {**self._widget._repr_mimebundle_(**kwargs), "text/plain": repr(self)}
+
+    def _static_view(self) -> str:
+        frames = list(self._frames.values())
+        chunks, indices = _pack([frame.svg for frame in frames])
+        data = {
+            "texts": [slider.texts for slider in self._sliders.values()],
+            "chunks": chunks,
+            "frames": indices,
+            "alts": [frame.alt for frame in frames],
+        }
+        script = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        return _PAGE.substitute(
+            autoplay=str(self._autoplay).lower(),
+            picture=_img(self._frames[_reads(self._start)]),
+            sliders="\n".join(_range_input(slider) for slider in self._sliders.values()),
+            # Inside a script element "</" would end it and "<!--" begin a comment.
+            data=script.replace("</", "<\\/").replace("<!", "\\u003c!"),
+        )
+
+    def _live_view(self) -> Any:
+        import ipywidgets  # not above: nothing but this view needs it
+
+        full = ipywidgets.Layout(width="100%", max_width="40rem")
+        picture = ipywidgets.HTML(_img(_draw(self._figure, self._start)))
+        controls = {
+            name: ipywidgets.SelectionSlider(
+                options=list(zip(slider.texts, slider.values, strict=True)),
+                value=slider.start,
+                description=slider.label,
+                style={"description_width": "initial"},
+                layout=full,
+            )
+            for name, slider in self._sliders.items()
+        }
+
+        def show(change: Any) -> None:
+            try:
+                frame = _draw(self._figure, {name: control.value for name, control in controls.items()})
+                picture.value = _img(frame)
+            except Exception as error:  # anything: what is not shown here is lost
+                lines = html.escape("".join(traceback.format_exception(error)))
+                picture.value = f'<pre role="alert" style="color:#a00;background:#fff">{lines}</pre>'
+
+        for control in controls.values():
+            control.observe(show, names="value")
+        first = next(iter(controls.values()))
+        play = ipywidgets.Play(value=first.index, max=len(first.options) - 1, interval=200)  # the link starts from it
+        ipywidgets.jslink((play, "value"), (first, "index"))
+        return ipywidgets.VBox([picture, play, *controls.values()])
+
+    @property
+    def _start(self) -> dict[str, Any]:
+        return {name: slider.start for name, slider in self._sliders.items()}
+
+
+def explore(figure: Callable[..., Figure], *, autoplay: bool = False, **sliders: Slider) -> Explorer:
+    """Put sliders on a figure.
+
+    In a Jupyter front end the figure is drawn anew at each move. Anywhere else, the built book included, it is
+    drawn at every setting at once, and the page needs neither a kernel nor a network.
+
+    Parameters
+    ----------
+    figure : callable
+        ``figure(**values)`` returns a matplotlib Figure whose label says in words what it shows.
+    autoplay : bool
+        Whether the page plays the first slider once when the picture is scrolled into sight, unless the reader has
+        asked for less motion.
+    **sliders : Slider
+        One or two sliders, each under the name of the parameter of `figure` that it moves; at most 60 settings in
+        all.
+
+    Returns
+    -------
+    Explorer
+        The picture with its sliders, as the last line of a cell shows it.
+
+    Raises
+    ------
+    TypeError
+        If `figure` can't be called with these parameters or returns no Figure, or a slider is not a Slider.
+    ValueError
+        If there are no sliders or too many, there are too many settings, or a picture has no label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> def powers(p):
+    ...     fig = Figure(label=f"x to the power {p}, from 0 to 1.")
+    ...     x = np.linspace(0, 1, 50)
+    ...     _ = fig.subplots().plot(x, x**p)
+    ...     return fig
+    >>> explore(powers, p=Slider("Power", [1, 2, 3]))
+    Explorer(p: 3 settings)
+    """
+    if not callable(figure):
+        raise TypeError(f"figure must be a function that returns a matplotlib Figure, not {figure!r}")
+    if not 1 <= len(sliders) <= 2:
+        raise ValueError(f"sliders must be one or two, not {len(sliders)}")
+    for name, slider in sliders.items():
+        if not isinstance(slider, Slider):
+            raise TypeError(f"{name} must be a Slider, not {slider!r}")
+    signature = inspect.signature(figure)
+    try:
+        signature.bind(**sliders)
+    except TypeError as error:
+        raise TypeError(f"sliders must be parameters of figure{signature}, not {', '.join(sliders)}: {error}") from None
+    settings = math.prod(len(slider.values) for slider in sliders.values())
+    if settings > MOST_SETTINGS:
+        raise ValueError(f"sliders must offer at most {MOST_SETTINGS} settings in all, not {settings}")
+    return Explorer(figure, sliders, autoplay)
+
+
+_PAGE = Template(resources.files("fairlib").joinpath("explorers.html").read_text(encoding="utf-8"))
+
+
+def _is_live() -> bool:
+    # A Jupyter server sets the name of the session for its kernels; nothing that builds the book does.
+    return os.environ.get("FAIRLIB_LIVE", "1" if "JPY_SESSION_NAME" in os.environ else "0") == "1"
+
+
+def _draw(figure: Callable[..., Figure], setting: dict[str, Any]) -> Frame:
+    open_before = plt.get_fignums()
+    try:
+        with plt.rc_context(_SVG):
+            picture = figure(**setting)
+            if not isinstance(picture, Figure):
+                raise TypeError(f"figure must return a matplotlib Figure, not {picture!r}")
+            alt = " ".join(str(picture.get_label()).split())
+            if not alt:
+                raise ValueError(
+                    "figure must return a Figure with a label that says what it shows: fig.set_label('...')"
+                )
+            file = io.StringIO()
+            picture.savefig(file, format="svg", metadata=_NO_METADATA)
+    except Exception as error:
+        error.add_note(f"while the explorer drew {_reads(setting)}")
+        raise
+    finally:
+        for number in set(plt.get_fignums()).difference(open_before):
+            plt.close(number)
+    # Matplotlib names one font for mathematics, and a browser without it would take a serif.
+    return Frame(re.sub(r"(font-family: '[^']+')", r"\1, Verdana, sans-serif", file.getvalue()), alt)
+
+
+def _pack(svgs: list[str]) -> tuple[list[str], list[list[int]]]:
+    """Cut pictures at their groups; return the different chunks, and each picture as indices into them."""
+    numbers: dict[str, int] = {}
+    frames = [[numbers.setdefault(chunk, len(numbers)) for chunk in re.split(r"(?=<g id=)", svg)] for svg in svgs]
+    return list(numbers), frames
+
+
+def _img(frame: Frame) -> str:
+    source = "data:image/svg+xml," + quote(frame.svg, safe="!~*'()")  # as encodeURIComponent does
+    # A theme darkens pictures on a dark page unless they are of class dark-light.
+    return f'<img class="dark-light" style="max-width:100%;height:auto" alt="{html.escape(frame.alt)}" src="{source}">'
+
+
+def _range_input(slider: Slider) -> str:
+    label, text = html.escape(slider.label), html.escape(_text(slider.start))
+    # A browser that remembers a moved slider over a reload (autocomplete) would show it beside the first picture.
+    return (
+        f'<div class="slider"><label><span>{label}</span><input type="range" min="0" max="{len(slider.values) - 1}" '
+        f'value="{slider.texts.index(_text(slider.start))}" aria-valuetext="{text}" autocomplete="off"></label>'
+        f'<output aria-live="off">{text}</output></div>'
+    )
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, numbers.Integral):
+        return f"{value:,}"
+    return f"{float(value):g}" if isinstance(value, numbers.Real) else str(value)
+
+
+def _reads(setting: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={_text(value)}" for name, value in sorted(setting.items()))

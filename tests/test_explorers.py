@@ -1,0 +1,204 @@
+"""The explorer: what it draws, what it refuses, what the page and the live view get."""
+
+import html
+import json
+import re
+from typing import Any
+from urllib.parse import unquote
+
+import ipywidgets
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from fairlib.explorers import Explorer, Slider, explore
+
+
+@pytest.fixture(autouse=True)
+def static(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIRLIB_LIVE", "0")
+
+
+@pytest.fixture
+def live(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIRLIB_LIVE", "1")
+
+
+def curve(power: float, scale: float = 1) -> Figure:
+    fig, ax = plt.subplots(figsize=(3, 2))
+    x = np.linspace(0, 1, 20)
+    ax.plot(x, scale * x**power)
+    ax.set_title(r"$x^p$ & </script><!-- more")
+    fig.set_label(f'x to the power {power}, times {scale} & "quoted" </script>')
+    return fig
+
+
+def page(explorer: Explorer) -> str:
+    return explorer._repr_mimebundle_()["text/html"]
+
+
+def data(explorer: Explorer) -> Any:
+    return json.loads(page(explorer).split('<script type="application/json">')[1].split("</script>")[0])
+
+
+def test_every_setting_is_drawn() -> None:
+    explorer = explore(curve, power=Slider("Power", [1, 2, 3]), scale=Slider("Scale", [0.5, 1]))
+    assert explorer.settings == [{"power": p, "scale": s} for p in (1, 2, 3) for s in (0.5, 1)]
+    for setting in explorer.settings:
+        svg, alt = explorer.frame(**setting)
+        assert "<svg" in svg
+        assert f"power {setting['power']}, times {setting['scale']}" in alt
+    assert len({explorer.frame(**setting).svg for setting in explorer.settings}) == 6
+    assert plt.get_fignums() == []
+
+
+def test_page_holds_every_frame() -> None:
+    explorer = explore(curve, power=Slider("Power", [1, 2, 3]), scale=Slider("Scale", [0.5, 1]))
+    stored = data(explorer)
+    assert stored["texts"] == [["1", "2", "3"], ["0.5", "1"]]
+    for frame, alt, setting in zip(stored["frames"], stored["alts"], explorer.settings, strict=True):
+        assert ("".join(stored["chunks"][index] for index in frame), alt) == explorer.frame(**setting)
+    assert len(stored["chunks"]) == len(set(stored["chunks"]))
+
+
+def test_page_shows_the_start_without_script() -> None:
+    explorer = explore(curve, power=Slider("Power <p>", np.linspace(0.1, 0.5, 5), start=0.3))
+    text = page(explorer)
+    svg, alt = explorer.frame(power=0.3)
+    assert unquote(re.findall(r'src="data:image/svg\+xml,([^"]*)"', text)[0]) == svg
+    assert f'alt="{html.escape(alt)}"' in text
+    assert '<span>Power &lt;p&gt;</span><input type="range" min="0" max="4" value="2" aria-valuetext="0.3"' in text
+    assert '<output aria-live="off">0.3</output>' in text
+    assert not re.search(r'(src|href)="(?!data:)', text)
+
+
+def test_page_is_the_same_each_time() -> None:
+    slider = Slider("Power", [1, 2, 3])
+    assert page(explore(curve, power=slider)) == page(explore(curve, power=slider))
+
+
+def test_frames_store_only_what_changes() -> None:
+    explorer = explore(curve, power=Slider("Power", range(1, 22)))
+    drawn = sum(len(explorer.frame(**setting).svg) for setting in explorer.settings)
+    assert sum(map(len, data(explorer)["chunks"])) < drawn / 5
+
+
+def test_no_widget_in_the_static_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ipywidgets.Widget, "__init__", lambda *args, **kwargs: pytest.fail("a widget was made"))
+    assert set(explore(curve, power=Slider("Power", [1, 2]))._repr_mimebundle_()) == {"text/plain", "text/html"}
+
+
+@pytest.mark.parametrize("mode", ["0", "1"])
+def test_raising_figure_raises_in_the_cell(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def figure(power: int) -> Figure:
+        fig = curve(power)
+        fig.axes[0].set_ylim(0, 1 / (power - 2))
+        return fig
+
+    monkeypatch.setenv("FAIRLIB_LIVE", mode)
+    with pytest.raises(ZeroDivisionError) as caught:
+        explore(figure, power=Slider("Power", [1, 2, 3]))
+    assert caught.value.__notes__ == ["while the explorer drew power=2"]
+    assert plt.get_fignums() == []
+
+
+def test_picture_without_words_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"label that says what it shows: fig.set_label") as caught:
+        explore(lambda power: Figure(), power=Slider("Power", [1, 2]))
+    assert caught.value.__notes__ == ["while the explorer drew power=1"]
+
+
+def test_no_picture_is_refused() -> None:
+    with pytest.raises(TypeError, match="figure must return a matplotlib Figure, not None"):
+        explore(lambda power: None, power=Slider("Power", [1, 2]))  # type: ignore[arg-type, return-value]
+
+
+@pytest.mark.parametrize(
+    ("sliders", "error", "message"),
+    [
+        ({}, ValueError, "sliders must be one or two, not 0"),
+        (dict.fromkeys("abc", Slider("Power", [1, 2])), ValueError, "sliders must be one or two, not 3"),
+        ({"power": [1, 2]}, TypeError, r"power must be a Slider, not \[1, 2\]"),
+        ({"pover": Slider("Power", [1, 2])}, TypeError, "parameters of figure.*power.*not pover"),
+        ({"scale": Slider("Scale", [1, 2])}, TypeError, "parameters of figure.*not scale.*missing.*power"),
+        (
+            {"power": Slider("Power", range(8)), "scale": Slider("Scale", range(8))},
+            ValueError,
+            "at most 60 settings in all, not 64",
+        ),
+    ],
+)
+def test_bad_sliders_are_refused(sliders: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        explore(curve, **sliders)
+
+
+@pytest.mark.parametrize(
+    ("label", "values", "start", "error", "message"),
+    [
+        (3, [1, 2], None, TypeError, "label must be a string, not 3"),
+        (" ", [1, 2], None, ValueError, "label must say what the slider moves"),
+        ("Power", 3, None, TypeError, "values must be a list of numbers or strings, not 3"),
+        ("Power", "abc", None, TypeError, "values must be a list of numbers or strings, not 'abc'"),
+        ("Power", [1], None, ValueError, "values must be 2 to 60 numbers or strings, not 1"),
+        ("Power", range(61), None, ValueError, "values must be 2 to 60 numbers or strings, not 61"),
+        ("Power", [1, float("nan")], None, ValueError, "values must be a number, not nan"),
+        ("Power", [1, None], None, TypeError, "values must be a number, not None"),
+        ("Power", ["a", ""], None, ValueError, "values must be numbers or strings that can be read, not ''"),
+        ("Power", [1, 2, 1.0], None, ValueError, "values must differ in how they read, but 1 is there more than once"),
+        ("Power", [1, 2], 3, ValueError, "start must be one of 1, 2, not 3"),
+    ],
+)
+def test_bad_slider_is_refused(label: Any, values: Any, start: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        Slider(label, values, start)
+
+
+def test_frame_that_is_not_offered_is_refused() -> None:
+    explorer = explore(curve, power=Slider("Power", [1, 2]))
+    for setting in ({"power": 3}, {"scale": 1}, {}):
+        with pytest.raises(ValueError, match="must be one of power in 1, 2, not"):
+            explorer.frame(**setting)
+
+
+def test_live_view_redraws_on_a_move(live: None) -> None:
+    drawn = []
+
+    def figure(power: int) -> Figure:
+        drawn.append(power)
+        return curve(power)
+
+    explorer = explore(figure, power=Slider("Power", [1, 2, 3]))
+    assert drawn == [2]
+    picture, play, slider = explorer._widget.children
+    before = picture.value
+    assert (slider.description, slider.index, play.value, play.max) == ("Power", 1, 1, 2)
+    slider.index = 2
+    assert drawn == [2, 3]
+    assert picture.value != before
+    assert "x to the power 3" in picture.value
+    assert "application/vnd.jupyter.widget-view+json" in explorer._repr_mimebundle_()
+    assert plt.get_fignums() == []
+
+
+def test_live_view_shows_what_went_wrong(live: None) -> None:
+    def figure(power: int) -> Figure:
+        if power == 3:
+            raise RuntimeError("no <third> power")
+        return curve(power)
+
+    picture, _, slider = explore(figure, power=Slider("Power", [1, 2, 3]))._widget.children
+    slider.value = 3
+    assert "RuntimeError: no &lt;third&gt; power" in picture.value
+    assert "while the explorer drew power=3" in picture.value
+    slider.value = 1
+    assert "x to the power 1" in picture.value
+
+
+def test_live_only_in_a_front_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FAIRLIB_LIVE")
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    assert "text/html" in explore(curve, power=Slider("Power", [1, 2]))._repr_mimebundle_()
+    monkeypatch.setenv("JPY_SESSION_NAME", "chapter.md")
+    assert "text/html" not in explore(curve, power=Slider("Power", [1, 2]))._repr_mimebundle_()

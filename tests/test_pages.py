@@ -1,0 +1,276 @@
+"""The built book in a browser: each page needs nothing from outside, reads on a phone, and its sliders move."""
+
+import functools
+import http.server
+import json
+import os
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+
+ROOT = Path(__file__).parent.parent
+TOC = ROOT / "_toc.yml"
+PAGES = [
+    f"{name}.html"
+    for name in re.findall(r"^[\s-]*(?:root|file):\s*(\S+)", TOC.read_text(encoding="utf-8"), re.MULTILINE)
+]
+each_page = pytest.mark.parametrize("page", PAGES)
+
+
+@pytest.fixture(scope="session")
+def book() -> Path:
+    """Return the folder of the built pages, built anew if anything has changed since."""
+    if not shutil.which("make"):
+        pytest.skip("the pages are built with make, which is not here")
+    build = subprocess.run(["make", "_build/book.done"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if build.returncode:
+        pytest.fail(f"the book does not build:\n{build.stdout[-3000:]}\n{build.stderr[-6000:]}", pytrace=False)
+    return ROOT / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def site(book: Path) -> Iterator[str]:
+    """Serve the pages on this machine alone; return their address."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path == "/favicon.ico":  # the browser asks for it of its own accord
+                self.send_response(204)
+                self.end_headers()
+            else:
+                super().do_GET()
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(book))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    """Start one browser for all tests; it can reach this machine only."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+    chrome = next(filter(None, map(shutil.which, names)), None)
+    driver = shutil.which("chromedriver")
+    if not (chrome and driver):
+        need = "the pages are tested in Chromium: install chromium (or Google Chrome) and chromedriver"
+        if os.environ.get("FAIRLIB_REQUIRE_BROWSER") == "1":
+            pytest.fail(need, pytrace=False)
+        pytest.skip(need)
+    options = webdriver.ChromeOptions()
+    options.binary_location = chrome
+    for argument in (
+        "--headless",
+        "--no-sandbox",  # or it does not start for root, as in a container
+        "--disable-gpu",
+        "--disable-quic",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-first-run",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        f"--user-data-dir={tmp_path_factory.mktemp('browser')}",
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    browser.set_script_timeout(20)
+    yield browser
+    browser.quit()
+
+
+def visit(browser: webdriver.Chrome, url: str, scheme: str = "light", width: int = 1280) -> None:
+    """Open a page, and wait until its mathematics is set and its pictures are there."""
+    screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    features = [
+        {"name": "prefers-color-scheme", "value": scheme},
+        {"name": "prefers-reduced-motion", "value": "reduce"},
+    ]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.get("about:blank")
+    for log in ("browser", "performance"):
+        browser.get_log(log)
+    browser.get(url)
+    browser.execute_async_script(
+        """
+        const done = arguments[0];
+        document.querySelectorAll("img").forEach((image) => { image.loading = "eager"; });
+        const pictures = [...document.images].map((image) => image.decode().catch(() => {}));
+        Promise.all([window.MathJax?.startup?.promise, ...pictures]).then(() => done(), done);
+        """
+    )
+
+
+def network(browser: webdriver.Chrome) -> tuple[list[str], list[str]]:
+    """Return the addresses that were asked for since `visit`, and what went wrong with them."""
+    asked, failed = [], []
+    for entry in browser.get_log("performance"):
+        message = json.loads(entry["message"])["message"]
+        params = message["params"]
+        if message["method"] == "Network.requestWillBeSent":
+            asked.append(params["request"]["url"])
+        elif message["method"] == "Network.responseReceived" and params["response"]["status"] >= 400:
+            failed.append(f"{params['response']['status']} {params['response']['url']}")
+    return asked, failed
+
+
+def outer(element: WebElement) -> str:
+    return (element.get_attribute("outerHTML") or "")[:200]
+
+
+def errors(browser: webdriver.Chrome) -> list[str]:
+    return [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@each_page
+def test_page_loads(page: str, scheme: str, site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/{page}", scheme)
+    asked, failed = network(browser)
+    inside = (site, "data:", "blob:", "about:", "chrome")
+    assert not [url for url in asked if not url.startswith(inside)], "asked another host"
+    assert not failed
+    assert not errors(browser)
+    assert browser.execute_script("return document.documentElement.dataset.theme") == scheme
+    article = browser.find_element(By.TAG_NAME, "article")
+    outputs = article.find_elements(By.CSS_SELECTOR, ".cell_output")
+    assert not [output.text for output in outputs if "Traceback (most recent call last)" in output.text]
+    pictures = browser.find_elements(By.CSS_SELECTOR, "img")
+    assert not [outer(image) for image in pictures if image.get_property("naturalWidth") == 0], "broken pictures"
+    pictures = article.find_elements(By.CSS_SELECTOR, "img")
+    assert not [outer(image) for image in pictures if not image.get_attribute("alt")], "pictures without alt text"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@each_page
+def test_page_fits_a_phone(page: str, scheme: str, site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/{page}", scheme, width=390)
+    # Names what sticks out: not what scrolls inside its own box, nor what is parked off screen, as a closed menu is.
+    wide = browser.execute_script(
+        """
+        if (document.documentElement.scrollWidth <= innerWidth + 1) return [];
+        const found = [...document.querySelectorAll("article *")].filter((node) => {
+          if (node.getBoundingClientRect().right <= innerWidth + 1) return false;
+          for (let box = node.parentElement; box !== document.body; box = box.parentElement)
+            if (getComputedStyle(box).overflowX !== "visible") return false;
+          return true;
+        });
+        return [`${document.documentElement.scrollWidth} px`, ...found.map((node) => node.outerHTML.slice(0, 200))];
+        """
+    )
+    assert not wide, "the page scrolls sideways"
+
+
+def press(slider: WebElement, key: str) -> tuple[str | None, ...]:
+    """Press a key on a slider, and return all that should follow: position, words, picture, alt text."""
+    slider.send_keys(key)
+    explorer = slider.find_element(By.XPATH, "ancestor::*[contains(@class, 'fair-explorer')]")
+    picture = explorer.find_element(By.TAG_NAME, "img")
+    decode = "const [image, done] = arguments; image.decode().then(() => done(image.src), () => done(null));"
+    source = slider.parent.execute_async_script(decode, picture)
+    alt = picture.get_attribute("alt")
+    words = slider.find_element(By.XPATH, "ancestor::*[@class='slider']//output").text
+    assert source, f"the picture is broken at {words}"
+    assert slider.get_attribute("aria-valuetext") == words
+    assert explorer.find_element(By.CSS_SELECTOR, "[role=status]").get_attribute("textContent") == alt
+    return slider.get_attribute("value"), words, source, alt
+
+
+def move_every_slider(browser: webdriver.Chrome) -> int:
+    sliders = browser.find_elements(By.CSS_SELECTOR, ".fair-explorer input")
+    for slider in sliders:
+        assert slider.accessible_name
+        slider.send_keys(Keys.END)  # or Home would move nothing when the slider starts there
+        home, right, end = (press(slider, key) for key in (Keys.HOME, Keys.ARROW_RIGHT, Keys.END))
+        assert (home[0], right[0], end[0]) == ("0", "1", slider.get_attribute("max"))
+        for before, after in ((home, right), (home, end)):
+            same = [name for name, a, b in zip(("value", "output", "src", "alt"), before, after, strict=True) if a == b]
+            assert not same, f"{slider.accessible_name}: {same} stayed from {before[1]} to {after[1]}"
+        assert press(slider, Keys.HOME) == home
+    return len(sliders)
+
+
+@each_page
+def test_sliders_move(page: str, site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/{page}")
+    errors(browser)  # what went wrong on loading is test_page_loads' to tell
+    move_every_slider(browser)
+    for explorer in browser.find_elements(By.CLASS_NAME, "fair-explorer"):
+        button = explorer.find_element(By.TAG_NAME, "button")
+        slider = explorer.find_element(By.TAG_NAME, "input")
+        assert press(slider, Keys.HOME)[0] == "0"
+        button.send_keys(Keys.ENTER)
+        assert button.text == "Pause"
+        WebDriverWait(slider, 5, 0.05).until(lambda slider: slider.get_attribute("value") != "0")
+        if button.text == "Pause":
+            button.send_keys(Keys.ENTER)
+        assert button.text == "Play"
+    assert not errors(browser)
+
+
+def test_page_needs_no_server(book: Path, browser: webdriver.Chrome) -> None:
+    moved = 0
+    for page in PAGES:
+        visit(browser, (book / page).as_uri())
+        moved = move_every_slider(browser)
+        if moved:
+            break
+    assert moved, "no page has a slider"
+    asked, _ = network(browser)
+    assert not [url for url in asked if not url.startswith(("file:", "data:", "blob:", "about:", "chrome"))]
+    assert not errors(browser)
+
+
+class Links(HTMLParser):
+    """The anchors of a page, and what it points at."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.targets: set[str] = set()
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what an element is called and what it points at."""
+        for name, value in attrs:
+            if value and (name == "id" or (tag == "a" and name == "name")):
+                self.anchors.add(value)
+            elif value and name in ("href", "src"):
+                self.targets.add(value)
+
+
+@pytest.fixture(scope="session")
+def links(book: Path) -> dict[Path, Links]:
+    return {path: Links(path) for path in book.rglob("*.html") if "_static" not in path.relative_to(book).parts}
+
+
+@each_page
+def test_links_lead_somewhere(page: str, book: Path, links: dict[Path, Links]) -> None:
+    broken = []
+    for target in links[book / page].targets:
+        parts = urlsplit(target)
+        if parts.scheme or parts.netloc:
+            continue
+        path = ((book / page).parent / unquote(parts.path)).resolve() if parts.path else book / page
+        if path.is_dir():
+            path /= "index.html"
+        anchor = unquote(parts.fragment)
+        if not path.exists() or (anchor and path in links and anchor not in links[path].anchors):
+            broken.append(target)
+    assert not broken
