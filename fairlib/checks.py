@@ -135,6 +135,42 @@ def vector(
     return array
 
 
+def rounds(name: str, value: ArrayLike) -> NDArray[np.int64]:
+    """Take one or many numbers of rounds, each a whole number of at least 1.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : array_like of int
+        What was given.
+
+    Returns
+    -------
+    ndarray of int, shape of `value`
+        The numbers.
+
+    Raises
+    ------
+    TypeError
+        If they are not integers.
+    ValueError
+        If one is below 1.
+
+    Examples
+    --------
+    >>> rounds("horizon", [10, 0])
+    Traceback (most recent call last):
+    ValueError: horizon must be whole numbers of at least 1, not [10, 0]
+    """
+    array = np.asarray(value)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be whole numbers of at least 1, not {value!r}")
+    if (array < 1).any():
+        raise ValueError(f"{name} must be whole numbers of at least 1, not {value!r}")
+    return array.astype(np.int64)
+
+
 def _range(low: float, high: float, above: float) -> str:
     if above > -math.inf:
         return f" above {above:g}"

@@ -228,7 +228,8 @@ def ucb1_bound(means: ArrayLike, horizon: ArrayLike) -> NDArray[np.float64]:
     """
     mu = checks.vector("means", means, 0, 1)
     gaps = mu.max() - mu
-    return _log(horizon) * (8 / gaps[gaps > 0]).sum() + (1 + np.pi**2 / 3) * gaps.sum()
+    rounds = checks.rounds("horizon", horizon)
+    return np.log(rounds) * (8 / gaps[gaps > 0]).sum() + (1 + np.pi**2 / 3) * gaps.sum()
 
 
 def ucb1_worst_case_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
@@ -259,13 +260,5 @@ def ucb1_worst_case_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
     np.float64(334.9)
     """
     checks.whole("arms", arms, 1)
-    return 2 * np.sqrt(2 * arms * np.asarray(horizon) * _log(horizon)) + zeta(3) * arms
-
-
-def _log(horizon: ArrayLike) -> NDArray[np.float64]:
-    rounds = np.asarray(horizon)
-    if rounds.dtype.kind not in "iu":
-        raise TypeError(f"horizon must be whole numbers of at least 1, not {horizon!r}")
-    if (rounds < 1).any():
-        raise ValueError(f"horizon must be whole numbers of at least 1, not {horizon!r}")
-    return np.log(rounds)
+    rounds = checks.rounds("horizon", horizon)
+    return 2 * np.sqrt(2 * arms * rounds * np.log(rounds)) + zeta(3) * arms

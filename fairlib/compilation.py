@@ -161,8 +161,8 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     >>> draw(np.array([[0.0], [1.0]]), 1, np.random.default_rng(0))
     1.0
     """
-    ours = (function.__module__ or "").split(".")[0] == __package__
+    ours = pathlib.Path(function.__code__.co_filename).parent == _PACKAGE
     if ours and function.__closure__ is None:
         return _jit(function, signature)
     # A reader's own function may index past an array: then an IndexError, as in plain Python, and not a crash.
-    return _njit(signature, boundscheck=True, **_OPTIONS)(function)
+    return _njit(signature, boundscheck=not ours, **_OPTIONS)(function)

@@ -12,7 +12,7 @@ from fairlib.policy import Policy
 from fairlib.result import Result
 
 
-def check_policy(policy: Policy, arms: int = 5) -> None:
+def check_policy(policy: Policy, arms: int | None = None) -> None:
     """Play a policy under observation, and say what its rule does wrong.
 
     The rule must give numbers in [0, 1] that sum to the number of plays; look at its arguments only, which hold
@@ -23,8 +23,9 @@ def check_policy(policy: Policy, arms: int = 5) -> None:
     ----------
     policy : Policy
         The policy.
-    arms : int
-        Number of arms to try it on, at least the policy's number of plays.
+    arms : int, optional
+        Number of arms to try it on, at least the policy's number of plays; by default those that it is made for, or
+        else two more than it plays.
 
     Raises
     ------
@@ -44,7 +45,7 @@ def check_policy(policy: Policy, arms: int = 5) -> None:
     """
     if not isinstance(policy, Policy):
         raise TypeError(f"policy must be a Policy, such as ucb1(), not {policy!r}")
-    checks.whole("arms", arms, policy.plays)
+    arms = checks.whole("arms", policy.arms or policy.plays + 2 if arms is None else arms, policy.plays)
     _look_outside(policy)
     game = Bandit(bernoulli(np.linspace(0.2, 0.8, arms)), plays=policy.plays)
 

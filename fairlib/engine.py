@@ -74,6 +74,8 @@ def simulate(
         raise TypeError(f"policy must be a Policy, such as ucb1(), not {policy!r}")
     if policy.plays != problem.plays:
         raise ValueError(f"policy.plays must be the problem's {problem.plays}, not {policy.plays}")
+    if policy.arms is not None and policy.arms != problem.arms.means.size:
+        raise ValueError(f"policy {policy.name!r} is made for {policy.arms} arms, not {problem.arms.means.size}")
     horizon = checks.whole("horizon", horizon, 1)
     runs = checks.whole("runs", runs, 1)
     root = _root(seed)

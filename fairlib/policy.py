@@ -31,6 +31,8 @@ class Policy:
         How many different arms it plays each round.
     memory : int
         Length of `state`.
+    arms : int, optional
+        How many arms it is made for, where its parameters say; by default any number.
     interpret : bool
         Leave the rule to Python, to print from it or to step through it.
 
@@ -58,6 +60,7 @@ class Policy:
     params: ArrayLike = field(default=())
     plays: int = 1
     memory: int = 0
+    arms: int | None = None
     interpret: bool = False
 
     def __post_init__(self) -> None:
@@ -71,6 +74,8 @@ class Policy:
         object.__setattr__(self, "params", numbers)
         checks.whole("plays", self.plays, 1)
         checks.whole("memory", self.memory, 0)
+        if self.arms is not None:
+            checks.whole("arms", self.arms, self.plays)
 
 
 @helper

@@ -21,8 +21,12 @@ def test_the_same_here_and_elsewhere():
     assert here == [end_of_game(**setting) for setting in SETTINGS]
     with ThreadPoolExecutor(3) as pool:
         assert fl.sweep(end_of_game, SETTINGS, executor=pool) == here
+
+
+def test_the_same_in_other_processes():
+    bounds = [{"arms": arms, "horizon": 10**power} for arms in (2, 5) for power in (1, 3, 6)]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        assert fl.sweep(end_of_game, SETTINGS, executor=pool) == here
+        assert fl.sweep(fl.ucb1_worst_case_bound, bounds, executor=pool) == fl.sweep(fl.ucb1_worst_case_bound, bounds)
 
 
 def test_an_interrupted_sweep_keeps_what_is_finished():
