@@ -22,6 +22,9 @@ _LOOKS: dict[str, tuple[str, Any]] = {
     "Thompson sampling": ("#b8421f", (0, (6, 2))),
     "epsilon-greedy": ("#007a5a", (0, (4, 1.5, 1, 1.5))),
     "uniform": ("#666b73", (0, (1, 1.5))),
+    "FAIR-UCB": ("#7b3f9e", (0, (9, 1.5))),
+    "LFG": ("#8a5a00", (0, (3, 1))),
+    "T-FAIR-UCB": ("#00707a", (0, (5, 1, 1, 1, 1, 1))),
     "bound": (INK, (0, (2, 2))),
     "fair share": ("#9c4f86", (0, (8, 2, 1, 2))),
 }
