@@ -178,6 +178,26 @@ def test_feedback_arrives_when_it_should():
     assert [counts[2][0] for counts in seen] == [0, 0, 0, 1, 2, 3]
 
 
+def test_late_rewards_are_those_that_were_drawn():
+    seen = []
+
+    def watch(params, state, t, selected, observed, total, rng, p):
+        seen.append(total.copy())
+        p[t % 2] = 1.0
+
+    def by_arm(params, arm, reward, rng):
+        return int(params[arm, 0])
+
+    arms = fl.gaussian([5.0, -5.0])
+    game = fl.Bandit(arms, delay=fl.Delay(by_arm, [[3.0], [1.0]]))
+    result = fl.simulate(game, fl.Policy("watch", watch, interpret=True), 40, rounds=range(1, 41))
+    gained = np.diff(result.reward[0], prepend=0)
+    for t in range(1, 41):  # arm 0 is played in even rounds, arm 1 in odd ones
+        late = sum(gained[s - 1] for s in range(2, t, 2) if s + 3 < t)
+        soon = sum(gained[s - 1] for s in range(1, t, 2) if s + 1 < t)
+        assert seen[t - 1] == pytest.approx([late, soon])
+
+
 def test_a_negative_delay_is_never_and_may_depend_on_the_reward():
     last = {}
 

@@ -90,6 +90,28 @@ def test_theorem_1_holds_after_every_round(arms, learner, tolerance):
         assert real < tolerance + 1
 
 
+@pytest.mark.parametrize("tolerance", [0, 1, 2])
+def test_fair_learn_plays_what_its_box_says(tolerance):
+    """Against the box written out in fractions; the shares are exact in binary, so that nothing is rounded."""
+    exact = [Fraction(n, 64) for n in (12, 9, 12, 5, 0)]
+    policy = sh.fair_learn(fl.Policy("stubborn", stubborn), [float(share) for share in exact], tolerance)
+    got = fl.simulate(fl.Bandit(fl.bernoulli([0.5] * 5)), policy, 500, rounds=range(1, 501)).selected[0]
+    counts = [0] * 5
+    for t in range(1, 501):
+        behind = [share * (t - 1) - count for share, count in zip(exact, counts, strict=True)]
+        counts[behind.index(max(behind)) if max(behind) > tolerance else 0] += 1
+        assert got[t - 1].tolist() == counts
+
+
+def test_t_fair_ucb_serves_each_quota_and_no_more_before_it_learns():
+    shares, horizon = [0.2, 0.3, 0.0], 101
+    game = fl.Bandit(fl.bernoulli([0.7, 0.5, 0.4]))
+    counts = fl.simulate(game, sh.t_fair_ucb(shares, horizon), horizon, rounds=range(1, horizon + 1)).selected[0]
+    assert counts[19].tolist() == [20, 0, 0]
+    assert counts[49].tolist() == [20, 30, 0]
+    assert counts[50].tolist() == [20, 30, 1]
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_lemma_1_holds_for_any_sequence_of_choices(data):
