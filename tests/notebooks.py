@@ -21,6 +21,16 @@ from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError, find_metadata_tags
 
 CHECKED = "nbval-check-output"
 
+# In a live notebook a slider draws when all cells have run. Then its figure must still look at what it looked at.
+LAST = """
+import gc
+from fairlib.explorers import Explorer, _draw
+for explorer in [thing for thing in gc.get_objects() if isinstance(thing, Explorer)]:
+    for setting in (explorer.settings[0], explorer.settings[-1]):
+        same = _draw(explorer._figure, setting) == explorer.frame(**setting)
+        assert same, f"{explorer} draws something else at {setting} once all cells have run: a later cell reuses a name"
+"""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that rewrites the references."""
@@ -87,6 +97,11 @@ class Chapter(IPyNbFile):
                 item.position = position
                 position += 1
             yield item
+        if any("explore(" in cell.source for cell in cells):
+            last = nbformat.v4.new_code_cell(LAST)
+            yield Cell.from_parent(
+                self, name="explorers", cell_num=len(cells) + 1, cell=last, options=defaultdict(bool)
+            )
         if len(self.references) > self.checked and not self.config.getoption("--refresh-references"):
             yield Surplus.from_parent(self, name="references")
 

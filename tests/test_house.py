@@ -57,13 +57,16 @@ def drafts(tmp_path_factory) -> tuple[Path, str]:
     write(folder, "harmless", cell("x = 42", "raises-exception"))
     write(folder, "changed", checked, cell("print('one\\ntwo')", CHECKED), stored=[["42"], ["one", "three"]])
     write(folder, "unstored", checked)
+    figure = "def draw(n):\n    return Figure(label=f'{n} of {total}')\nexplore(draw, n=Slider('n', [1, 2]))"
+    imports = "from matplotlib.figure import Figure\nfrom fairlib.explorers import Slider, explore\ntotal = 2"
+    write(folder, "reused", cell(imports), cell(figure), cell("total = 3"))
     write(folder, "surplus", checked, stored=[["42"], ["43"]])
     return folder, run(folder)
 
 
 def test_sound_chapter_passes(drafts):
     assert "chapters/sound.md" not in drafts[1].partition("short test summary")[2]
-    assert "6 failed, 6 passed" in drafts[1]
+    assert "7 failed, 9 passed" in drafts[1]
 
 
 @pytest.mark.parametrize(
@@ -74,6 +77,10 @@ def test_sound_chapter_passes(drafts):
         ("harmless.md::Cell 1", "The cell is tagged raises-exception and raised nothing"),
         ("changed.md::Cell 2", "The cell's output differs from its reference"),
         ("unstored.md::Cell 1", "The cell's output is to be checked, but no reference is stored"),
+        (
+            "reused.md::explorers",
+            "draws something else at {'n': 1} once all cells have run: a later cell reuses a name",
+        ),
         ("surplus.md::references", "2 references are stored, but 1 cells have the tag"),
     ],
 )
