@@ -296,7 +296,7 @@ def fair_policy(merit: Merit, means: ArrayLike) -> NDArray[np.float64]:
     >>> fair_policy(clipped(0.1), [0.6, 0.2])
     array([0.75, 0.25])
     """
-    merits = _merit(merit)(checks.vector("means", means, merit.low, merit.high))
+    merits = as_merit(merit)(checks.vector("means", means, merit.low, merit.high))
     return merits / merits.sum()
 
 
@@ -416,7 +416,7 @@ def optimistic_means(merit: Merit, low: ArrayLike, high: ArrayLike) -> NDArray[n
     >>> optimistic_means(exponential(2), [0.0, 0.4], [0.2, 0.9])
     array([0. , 0.9])
     """
-    floor = checks.vector("low", low, _merit(merit).low, merit.high)
+    floor = checks.vector("low", low, as_merit(merit).low, merit.high)
     roof = checks.vector("high", high, merit.low, merit.high)
     if floor.size != roof.size:
         raise ValueError(f"high must have one number an arm, as low has ({floor.size}), not {roof.size}")
@@ -453,12 +453,35 @@ def optimistic_step(merit: Merit) -> Any:
     >>> mu
     array([0.5])
     """
-    if _merit(merit).value is exponential_value:
+    if as_merit(merit).value is exponential_value:
         return exponential_step
     return compiled(dinkelbach(compiled(merit.value, VALUE), compiled(merit.best, BEST)), STEP)
 
 
-def _merit(merit: Merit) -> Merit:
+def as_merit(merit: Any) -> Merit:
+    """Take a merit function at the door.
+
+    Parameters
+    ----------
+    merit : object
+        What was given.
+
+    Returns
+    -------
+    Merit
+        The same.
+
+    Raises
+    ------
+    TypeError
+        If it is not a `Merit`.
+
+    Examples
+    --------
+    >>> as_merit("steep")
+    Traceback (most recent call last):
+    TypeError: merit must be a Merit, such as exponential(2), not 'steep'
+    """
     if not isinstance(merit, Merit):
         raise TypeError(f"merit must be a Merit, such as exponential(2), not {merit!r}")
     return merit
