@@ -135,6 +135,52 @@ def vector(
     return array
 
 
+def array(name: str, value: ArrayLike, axes: int) -> NDArray[np.float64]:
+    """Take an array of finite numbers with a given number of axes.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : array_like
+        What was given.
+    axes : int
+        How many axes it must have.
+
+    Returns
+    -------
+    ndarray
+        A copy that can't be written to.
+
+    Raises
+    ------
+    TypeError
+        If it is not an array of numbers.
+    ValueError
+        If it is empty, has another number of axes, or a number is nan or infinite.
+
+    Examples
+    --------
+    >>> array("contexts", [[0.1, float("nan")]], 2)
+    Traceback (most recent call last):
+    ValueError: contexts must be finite numbers, not nan (at [0, 1])
+    """
+    try:
+        numbers = np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be an array of numbers with {axes} axes, not {value!r}") from error
+    if numbers.ndim != axes or numbers.size == 0:
+        raise ValueError(
+            f"{name} must be an array of numbers with {axes} axes, none empty, not of shape {numbers.shape}"
+        )
+    bad = ~np.isfinite(numbers)
+    if bad.any():
+        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(f"{name} must be finite numbers, not {numbers[place]} (at {list(place)})")
+    numbers.flags.writeable = False
+    return numbers
+
+
 def rounds(name: str, value: ArrayLike) -> NDArray[np.int64]:
     """Take one or many numbers of rounds, each a whole number of at least 1.
 

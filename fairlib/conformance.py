@@ -7,12 +7,13 @@ import numpy as np
 
 from fairlib import checks
 from fairlib.arms import Arms, Bandit, bernoulli
+from fairlib.contexts import ContextBandit, ContextPolicy, Past, Ridge, World, sphere
 from fairlib.engine import simulate
 from fairlib.policy import Policy
 from fairlib.result import Result
 
 
-def check_policy(policy: Policy, arms: int | None = None) -> None:
+def check_policy(policy: Policy | ContextPolicy, arms: int | None = None) -> None:
     """Play a policy under observation, and say what its rule does wrong.
 
     The rule must give numbers in [0, 1] that sum to the number of plays; look at its arguments only, which hold
@@ -21,7 +22,7 @@ def check_policy(policy: Policy, arms: int | None = None) -> None:
 
     Parameters
     ----------
-    policy : Policy
+    policy : Policy or ContextPolicy
         The policy.
     arms : int, optional
         Number of arms to try it on, at least the policy's number of plays; by default those that it is made for, or
@@ -30,7 +31,8 @@ def check_policy(policy: Policy, arms: int | None = None) -> None:
     Raises
     ------
     TypeError, ValueError
-        If `policy` is not a `Policy` or `arms` is too small, or when the rule breaks one of the conditions above.
+        If `policy` is neither a `Policy` nor a `ContextPolicy`, or `arms` is too small, or when the rule breaks one of
+        the conditions above.
 
     Examples
     --------
@@ -43,19 +45,26 @@ def check_policy(policy: Policy, arms: int | None = None) -> None:
     Traceback (most recent call last):
     ValueError: the rule of 'cheat' must look at its arguments only; it refers to 'means' (pass numbers in params)
     """
-    if not isinstance(policy, Policy):
-        raise TypeError(f"policy must be a Policy, such as ucb1(), not {policy!r}")
-    arms = checks.whole("arms", policy.arms or policy.plays + 2 if arms is None else arms, policy.plays)
+    if isinstance(policy, Policy):
+        arms = checks.whole("arms", policy.arms or policy.plays + 2 if arms is None else arms, policy.plays)
+        game: Bandit | ContextBandit = Bandit(bernoulli(np.linspace(0.2, 0.8, arms)), plays=policy.plays)
+        names = ["params", "state", "t", "selected", "observed", "total", "rng", "p"]
+    elif isinstance(policy, ContextPolicy):
+        arms = checks.whole("arms", 3 if arms is None else arms, 1)
+        game = ContextBandit(sphere(arms, np.linspace(0.2, 0.8, policy.dimension or 3)))
+        names = ["params", "state", "t", "contexts", "groups", "ridge", "past", "rng", "p"]
+    else:
+        raise TypeError(f"policy must be a Policy or ContextPolicy, such as ucb1(), not {policy!r}")
     _look_outside(policy)
-    game = Bandit(bernoulli(np.linspace(0.2, 0.8, arms)), plays=policy.plays)
+    mutable = {"state", "t", "rng", "p"}
 
-    def watched(params: Any, state: Any, t: int, selected: Any, observed: Any, total: Any, rng: Any, p: Any) -> None:
-        seen = {"params": params, "selected": selected, "observed": observed, "total": total}
-        before = {name: array.copy() for name, array in seen.items()}
-        policy.rule(params, state, t, selected, observed, total, rng, p)
-        for name, array in seen.items():
-            if not np.array_equal(array, before[name]):
-                raise ValueError(f"the rule of {policy.name!r} must not write to {name}; in round {t} it did")
+    def watched(*given: Any) -> None:
+        before = _arrays({name: value for name, value in zip(names, given, strict=True) if name not in mutable})
+        kept = {name: array.copy() for name, array in before.items()}
+        policy.rule(*given)
+        for name, array in before.items():
+            if not np.array_equal(array, kept[name]):
+                raise ValueError(f"the rule of {policy.name!r} must not write to {name}; in round {given[2]} it did")
 
     def play(rule: Any, interpret: bool) -> Result:
         return simulate(game, dataclasses.replace(policy, rule=rule, interpret=interpret), 300, runs=2, seed=7)
@@ -73,11 +82,22 @@ def check_policy(policy: Policy, arms: int | None = None) -> None:
         )
 
 
+def _arrays(given: dict[str, Any]) -> dict[str, Any]:
+    """Name every array that a rule is given, those of a `Ridge` and a `Past` as in ``ridge.mean``."""
+    named: dict[str, Any] = {}
+    for name, value in given.items():
+        if isinstance(value, Ridge | Past):
+            named |= {f"{name}.{part}": array for part, array in value._asdict().items()}
+        else:
+            named[name] = value
+    return named
+
+
 def _same(one: Result, other: Result) -> bool:
     return np.array_equal(one.selected, other.selected) and np.array_equal(one.reward, other.reward)
 
 
-def _look_outside(policy: Policy) -> None:
+def _look_outside(policy: Policy | ContextPolicy) -> None:
     """Refuse a rule that refers to data outside its arguments: that is where a look at the truth would hide."""
     code, around = getattr(policy.rule, "__code__", None), getattr(policy.rule, "__globals__", {})
     if code is None:
@@ -87,7 +107,7 @@ def _look_outside(policy: Policy) -> None:
         name: cell.cell_contents for name, cell in zip(code.co_freevars, policy.rule.__closure__ or (), strict=True)
     }
     for name, value in outside.items():
-        if isinstance(value, Arms | Bandit | Result | np.ndarray | list | dict):
+        if isinstance(value, Arms | Bandit | World | ContextBandit | Result | np.ndarray | list | dict):
             raise ValueError(
                 f"the rule of {policy.name!r} must look at its arguments only; it refers to {name!r} "
                 "(pass numbers in params)"
