@@ -1,0 +1,223 @@
+"""Replay on logs whose truth is known: it is unbiased, and statistics follow the articles."""
+
+# Arguments of the wrong type are among what it is about.
+# mypy: disable-error-code="arg-type, return-value"
+
+import itertools
+
+import numpy as np
+import pytest
+
+import fairlib as fl
+from fairlib.contexts import ContextPolicy, dot
+from fairlib.data import Event, Pool
+from fairlib.exposure import fairx_linucb, fairx_ts, fairx_ucb, linucb
+from fairlib.merit import exponential
+from fairlib.replay import article_contexts, replay
+
+MEANS = {7: 0.8, 8: 0.6, 9: 0.3}
+
+
+def pool_of(*articles: int) -> Pool:
+    return Pool(articles, np.array([np.random.default_rng(article).random(6) for article in articles]))
+
+
+def log(visits: int, seed: int, pools: tuple[Pool, ...] = (pool_of(7, 8, 9),), means=MEANS) -> list[Event]:
+    """Log visits with articles drawn evenly, and clicks that depend on the article alone."""
+    rng = np.random.default_rng(seed)
+    events = []
+    for t, (drawn, luck, user) in enumerate(zip(*rng.random((2, visits)), rng.random((visits, 6)), strict=True)):
+        pool = pools[t % len(pools)]
+        displayed = pool.articles[int(drawn * len(pool.articles))]
+        events.append(Event(t, displayed, int(luck < means[displayed]), user, pool))
+    return events
+
+
+def always(article):
+    """Make a policy that plays the arm at one place."""
+
+    def rule(params, state, t, selected, observed, total, rng, p):
+        p[int(params[0])] = 1.0
+
+    return fl.Policy("always", rule, [article], interpret=True)
+
+
+def test_a_fixed_choice_keeps_exactly_the_visits_that_displayed_it():
+    events = log(3000, 1)
+    for place, article in enumerate((7, 8, 9)):
+        result = replay(events, always(place))
+        assert result.seen == 3000
+        assert result.events == [event for event in events if event.displayed == article]
+        assert result.rewards.mean() == pytest.approx(MEANS[article], abs=0.06)
+
+
+def test_chance_keeps_one_visit_in_k():
+    result = replay(log(9000, 2), fl.uniform())
+    assert len(result.events) == pytest.approx(3000, abs=4 * np.sqrt(9000 * 2 / 9))
+    assert all(np.array_equal(p, np.full(3, 1 / 3)) for p in result.probabilities)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [fl.ucb1(), fairx_ts(exponential(4)), lambda k: fairx_ucb(exponential(4), k, 0.3)],
+    ids=["UCB1", "FairX-TS", "FairX-UCB"],
+)
+def test_replay_earns_what_the_policy_earns_at_play(policy):
+    """200 replays of 100 rounds against 4,000 games, in rewards and in plays of each arm, within four errors."""
+    horizon, arms = 100, list(MEANS.values())
+    replays = [replay(log(500, seed), policy, horizon=horizon, seed=seed) for seed in range(200)]
+    assert all(len(result.events) == horizon for result in replays)
+    played = np.array([[sum(e.displayed == a for e in result.events) for a in MEANS] for result in replays])
+    rewards = np.array([result.rewards.sum() for result in replays])
+    game = fl.simulate(
+        fl.Bandit(fl.bernoulli(arms)),
+        policy if isinstance(policy, fl.Policy) else policy(3),
+        horizon,
+        runs=4000,
+        seed=1,
+        rounds=[horizon],
+    )
+    for ours, truth in [(rewards, game.reward[:, 0]), *zip(played.T, game.selected[:, 0].T, strict=True)]:
+        error = np.sqrt(ours.var(ddof=1) / len(ours) + truth.var(ddof=1) / len(truth))
+        assert abs(ours.mean() - truth.mean()) < 4 * error
+    assert game.reward.mean() > horizon * np.mean(arms) + 3  # it is no mean feat: there is something to learn
+
+
+def test_a_log_that_did_not_draw_evenly_would_mislead():
+    """What the estimate needs: where clicks and display go together, the visits kept are not the policy's."""
+    rng = np.random.default_rng(3)
+    keen = rng.random(6000) < 0.5  # keen visitors click anything, and are shown article 7
+    pool = pool_of(7, 8)
+    events = [Event(t, 7 if k else 8, int(k), np.ones(6), pool) for t, k in enumerate(keen)]
+    assert replay(events, always(0)).rewards.mean() == 1.0  # at play it would earn 0.5
+
+
+def test_statistics_belong_to_articles_wherever_they_stand():
+    pools = (pool_of(7, 8, 9), pool_of(9, 7), pool_of(8, 10))
+    notes = []
+
+    def rule(params, state, t, selected, observed, total, rng, p):
+        notes.append((t, selected.tolist(), total.tolist()))
+        assert observed.tolist() == selected.tolist()
+        p[:] = 1 / p.size
+
+    events = log(900, 4, pools, MEANS | {10: 0.1})
+    result = replay(events, fl.Policy("noting", rule, interpret=True), seed=5)
+    kept = iter(result.events)
+    upcoming = next(kept, None)
+    played, clicks, rounds = dict.fromkeys((7, 8, 9, 10), 0), dict.fromkeys((7, 8, 9, 10), 0), 0
+    for event, (t, selected, total) in zip(events, notes, strict=True):
+        assert t == rounds + 1
+        assert selected == [played[article] for article in event.pool.articles]
+        assert total == [clicks[article] for article in event.pool.articles]
+        if event is upcoming:
+            rounds += 1
+            played[event.displayed] += 1
+            clicks[event.displayed] += event.click
+            upcoming = next(kept, None)
+    assert rounds == len(result.events) > 300
+
+
+def test_contexts_are_outer_products():
+    event = log(1, 6)[0]
+    contexts = article_contexts(event)
+    assert contexts.shape == (3, 36)
+    for context, article in zip(contexts, event.pool.features, strict=True):
+        assert np.array_equal(context, np.outer(article, event.user).ravel())
+
+
+def test_the_ridge_regression_is_that_of_the_visits_kept():
+    estimates = []
+
+    def rule(params, state, t, contexts, groups, ridge, past, rng, p):
+        assert groups.tolist() == [0] * len(contexts)
+        assert past.rewards.size == 0
+        estimates.append((ridge.mean.copy(), ridge.root @ ridge.root.T))
+        p[:] = 1 / p.size
+
+    events = log(400, 7, (pool_of(7, 8, 9), pool_of(9, 8)))
+    result = replay(events, ContextPolicy("noting", rule, ridge=0.5, interpret=True))
+    x = np.array([article_contexts(e)[e.pool.articles.index(e.displayed)] for e in result.events])
+    for rounds in (1, 10, 100):
+        inverse = np.linalg.inv(0.5 * np.eye(36) + x[:rounds].T @ x[:rounds])
+        mean, found = estimates[result.events[rounds - 1].time + 1]  # in the visit after it; times count visits
+        assert found == pytest.approx(inverse, abs=1e-8)
+        assert mean == pytest.approx(inverse @ x[:rounds].T @ result.rewards[:rounds], abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    "policy", [linucb(0.1, 1.0), fairx_linucb(exponential(4, -1, 1), 0.1, 1.0)], ids=["LinUCB", "FairX-LinUCB"]
+)
+def test_policies_with_contexts_learn_from_a_log(policy):
+    """Clicks are linear in the context: visitors of two kinds like different articles."""
+    rng = np.random.default_rng(8)
+    one, two = np.array([1.0, 1, 0, 0, 0, 0]), np.array([1.0, 0, 1, 0, 0, 0])
+    pool = Pool((7, 8), np.array([one, two]))
+    events = []
+    for t in range(4000):
+        user = one if rng.random() < 0.5 else two
+        displayed = int(rng.integers(7, 9))
+        liked = np.array_equal(user, pool.features[displayed - 7])
+        events.append(Event(t, displayed, int(rng.random() < (0.8 if liked else 0.2)), user, pool))
+    result = replay(events, policy)
+    assert len(result.events) > 1500
+    late = result.rewards[500:].mean()
+    assert late > (0.7 if policy.name == "LinUCB" else 0.55)  # one article for all would earn 0.5
+    assert replay(events, policy).rewards.tolist() == result.rewards.tolist()
+
+
+def test_a_horizon_stops_it_and_a_short_log_ends_it():
+    events = log(300, 9)
+    whole = replay(events, fl.uniform(), seed=1)
+    part = replay(iter(events), fl.uniform(), horizon=10, seed=1)
+    assert part.events == whole.events[:10]
+    assert part.seen < whole.seen == 300
+    assert len(replay(events, fl.uniform(), horizon=1000, seed=1).events) == len(whole.events) < 1000
+    assert replay([], fl.uniform()).rewards.size == 0
+
+
+def refuse(params, state, t, selected, observed, total, rng, p):
+    p[0] = 0.5
+
+
+def look_back(params, state, t, contexts, groups, ridge, past, rng, p):
+    p[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda events: replay(events, 3), TypeError, "policy must be a Policy, a ContextPolicy or a function"),
+        (lambda events: replay(events, lambda k: 3), TypeError, "policy must be a Policy with one play a round, not 3"),
+        (lambda events: replay(events, fl.uniform(2)), TypeError, "policy must be a Policy with one play a round"),
+        (lambda events: replay(events, fairx_ucb(exponential(2), 2, 0.1)), ValueError, "is made for 2 arms, .* has 3"),
+        (
+            lambda events: replay(events, ContextPolicy("past", look_back, history=True)),
+            ValueError,
+            "'past' must not need its history",
+        ),
+        (
+            lambda events: replay(events, ContextPolicy("short", look_back, dimension=5)),
+            ValueError,
+            "'short' is made for contexts of length 5, not 36",
+        ),
+        (
+            lambda events: replay(events, fl.Policy("half", refuse)),
+            ValueError,
+            r"the rule of 'half' must return probabilities .* in round 1 it did not",
+        ),
+        (lambda events: replay(events, fl.ucb1(), horizon=0), ValueError, "horizon must be"),
+        (lambda events: replay(events, fl.ucb1(), seed=-1), ValueError, "seed must be"),
+    ],
+    ids=itertools.count(),
+)
+def test_doors(call, error, message):
+    with pytest.raises(error, match=message):
+        call(log(5, 10))
+
+
+def test_articles_twice_as_long_as_the_theory_asks_are_stated():
+    """The longest context of the real log: all of visitor's and article's weight on one feature."""
+    longest = np.array([1.0, 1, 0, 0, 0, 0])
+    context = article_contexts(Event(0, 7, 0, longest, Pool((7,), longest.reshape(1, -1))))[0]
+    assert dot(context, context) ** 0.5 == 2
