@@ -48,7 +48,7 @@ def exact(step, params, low, high):
 
 theirs = np.median([microseconds(local) for _ in range(3)])
 print(f"SLSQP, exponential merit, K = {ARMS}: {theirs:.0f} microseconds a box")
-for merit in (me.exponential(STEEPNESS), me.power(2, 4)):
+for merit in (me.exponential(STEEPNESS), me.power(2, 4), me.power(100, 4)):
     solve = functools.partial(exact, me.optimistic_step(merit), np.array(merit.params), low, high)
     solve()
     ours = np.median([microseconds(solve) / 50 for _ in range(7)])

@@ -1,6 +1,8 @@
 """One style for every figure of the book: a hue and a dash for each algorithm, direct labels, readable on a phone."""
 
+import ast
 import inspect
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +27,33 @@ _LOOKS: dict[str, tuple[str, Any]] = {
     "FAIR-UCB": ("#7b3f9e", (0, (9, 1.5))),
     "LFG": ("#8a5a00", (0, (3, 1))),
     "T-FAIR-UCB": ("#00707a", (0, (5, 1, 1, 1, 1, 1))),
+    "FairX-UCB": ("#3b3fb6", (0, (7, 1.5, 1, 1.5, 1, 1.5))),
+    "FairX-TS": ("#c2185b", (0, (2.5, 1))),
+    "FairX-EG": ("#5d7a00", (0, (10, 2))),
+    # With contexts an algorithm keeps the look that it has on arms.
+    "FairX-LinUCB": ("#3b3fb6", (0, (7, 1.5, 1, 1.5, 1, 1.5))),
+    "FairX-LinTS": ("#c2185b", (0, (2.5, 1))),
+    "FairX-LinEG": ("#5d7a00", (0, (10, 2))),
+    "LinUCB": ("#0072b2", "-"),
+    "LinTS": ("#b8421f", (0, (6, 2))),
+    "FCUCB-D": ("#0b5cad", (0, (12, 1))),
+    "FCTS-D": ("#c2410c", (0, (6, 1.2))),
+    "OP-FCUCB-D": ("#6d28d9", (0, (5, 1, 1.2, 1))),
+    "OP-FCTS-D": ("#be185d", (0, (3, 1, 1.2, 1))),
+    "CUCB-D": ("#0f766e", (0, (1.2, 1))),
+    "MP-TS-D": ("#854d0e", (0, (2.2, 1.2))),
+    "FGreedy-D": ("#4d7c0f", (0, (8, 1.5, 2, 1.5))),
+    "Two-box": ("#374151", (0, (16, 2))),
+    # Ranks and pools; V2 and the oracles keep to the family of Fair-Greedy.
+    "Fair-Greedy": ("#00707a", "-"),
+    "Fair-Greedy V2": ("#00707a", (0, (8, 1.5))),
+    "Fair-Greedy, rarely": ("#2f6b2f", (0, (5, 1.5, 1, 1.5))),
+    "oracle CDF": ("#9c4f86", (0, (4, 1, 1, 1, 1, 1))),
+    "oracle rewards": ("#7b3f9e", (0, (7, 1.5, 1.5, 1.5))),
+    "GMF": (INK, (0, (3, 1))),
+    "reward-optimal": ("#8a5a00", (0, (9, 2))),
+    "Greedy": ("#b8421f", (0, (2.5, 1))),
+    "OFUL": ("#0072b2", (0, (6, 2))),
     "bound": (INK, (0, (2, 2))),
     "fair share": ("#9c4f86", (0, (8, 2, 1, 2))),
 }
@@ -185,7 +214,7 @@ def show(function: Callable[..., Any]) -> Markdown:
     Returns
     -------
     IPython.display.Markdown
-        Its source as a block of Python.
+        Its source as a block of Python, with the first line of its docstring.
 
     Examples
     --------
@@ -193,4 +222,11 @@ def show(function: Callable[..., Any]) -> Markdown:
     >>> "play_largest(p)" in show(ucb1_rule).data
     True
     """
-    return Markdown(f"```python\n{inspect.getsource(function)}```")
+    lines = inspect.getsource(function).splitlines()
+    definition = ast.parse(textwrap.dedent("\n".join(lines))).body[0]
+    assert isinstance(definition, ast.FunctionDef | ast.ClassDef)
+    if (doc := ast.get_docstring(definition)) is not None:
+        text = definition.body[0]
+        indent = " " * (len(lines[text.lineno - 1]) - len(lines[text.lineno - 1].lstrip()))
+        lines[text.lineno - 1 : text.end_lineno] = [f'{indent}"""{doc.splitlines()[0]}"""']
+    return Markdown("\n".join(["```python", *lines, "```"]))

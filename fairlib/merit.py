@@ -52,9 +52,9 @@ class Merit:
     minimum : float
         Smallest merit on the range, above 0.
     lipschitz : float
-        Largest slope of the merit on the range.
+        Largest slope of the merit on the range; ``math.inf`` if there is none.
     log_lipschitz : float
-        Largest slope of its logarithm.
+        Largest slope of its logarithm; ``math.inf`` if there is none.
 
     Raises
     ------
@@ -84,8 +84,9 @@ class Merit:
         if not checks.real("low", self.low) < checks.real("high", self.high):
             raise ValueError(f"high must be above low, {self.low}, not {self.high}")
         checks.real("minimum", self.minimum, above=0)
-        checks.real("lipschitz", self.lipschitz, 0, math.inf)
-        checks.real("log_lipschitz", self.log_lipschitz, 0, math.inf)
+        for name in ("lipschitz", "log_lipschitz"):
+            if getattr(self, name) != math.inf:
+                checks.real(name, getattr(self, name), 0, math.inf)
         grid = np.linspace(self.low, self.high, 1001)
         merits = self(grid)
         bad = ~(np.isfinite(merits) & (merits > 0))
@@ -177,15 +178,19 @@ def power_best(params, low, high, c):
     if other > largest:
         chosen, largest = low, other
     if p > 1.0 and c > 0.0 and scale * c**p * ((p - 1.0) / (p + 1.0)) ** (p - 1.0) > 1.0:
-        # The derivative, 1 + A (p + 1) x^p - A p c x^(p - 1), falls from 1 at 0 to below 0 at the point of inflexion.
-        left, right = 0.0, c * (p - 1.0) / (p + 1.0)
-        for _ in range(80):
-            middle = 0.5 * (left + right)
-            if 1.0 + scale * (p + 1.0) * middle**p > scale * p * c * middle ** (p - 1.0):
-                left = middle
-            else:
-                right = middle
-        x = min(max(left, low), high)
+        # The derivative, 1 - A x^(p - 1) (p c - (p + 1) x), vanishes where the logarithm of what is taken from 1 does.
+        # That logarithm is concave and rises up to the point of inflexion, so Newton's steps from below never pass
+        # the root: they are done when they no longer grow.
+        root = max((scale * p * c) ** (-1.0 / (p - 1.0)), 1e-300)
+        for _ in range(100):
+            rest = p * c - (p + 1.0) * root
+            step = (math.log(scale) + (p - 1.0) * math.log(root) + math.log(rest)) / (
+                (p - 1.0) / root - (p + 1.0) / rest
+            )
+            if not root - step > root:
+                break
+            root -= step
+        x = min(max(root, low), high)
         if (1.0 + scale * x**p) * (x - c) > largest:
             chosen = x
     return chosen
@@ -324,25 +329,25 @@ def exponential_step(params: Any, low: Any, high: Any, mu: Any) -> None:
     array([0. , 0.9])
     """
     k = params[0]
-    turn = np.empty(mu.size)
+    turn, below = np.empty(mu.size), np.empty(mu.size)
     shift = high[0]
     for a in range(mu.size):
         shift = max(shift, high[a])
         width = high[a] - low[a]
-        turn[a] = high[a] + (width / math.expm1(k * width) if k * width > 1e-12 else 1.0 / k)
-    order = np.argsort(-turn)
+        turn[a] = -high[a] - (width / math.expm1(k * width) if k * width > 1e-12 else 1.0 / k)
+    order = np.argsort(turn)
     earned, weight = 0.0, 0.0
     for a in range(mu.size):
-        merit = math.exp(k * (low[a] - shift))
-        weight += merit
-        earned += merit * low[a]
+        below[a] = math.exp(k * (low[a] - shift))
+        weight += below[a]
+        earned += below[a] * low[a]
         mu[a] = low[a]
     best, taken = earned / weight, 0
     for i in range(mu.size):
         a = order[i]
-        below, above = math.exp(k * (low[a] - shift)), math.exp(k * (high[a] - shift))
-        weight += above - below
-        earned += above * high[a] - below * low[a]
+        above = math.exp(k * (high[a] - shift))
+        weight += above - below[a]
+        earned += above * high[a] - below[a] * low[a]
         if earned / weight > best:
             best, taken = earned / weight, i + 1
     for i in range(taken):

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import dblquad
-from scipy.stats import beta
+from scipy.stats import beta, norm
 
 import fairlib as fl
 from fairlib import exposure as ex
@@ -153,15 +153,268 @@ def test_the_confidence_box_holds_the_means_as_often_as_it_should():
     assert outside / 20 <= failure / 2 + 0.1
 
 
+def ramp_value(params, x):
+    return params[0] + min(max(x, 0.0), 1.0)
+
+
+def ramp_best(params, low, high, c):
+    best = low
+    for x in (high, min(max(0.0, low), high), min(max(1.0, low), high)):
+        if ramp_value(params, x) * (x - c) > ramp_value(params, best) * (best - c):
+            best = x
+    return best
+
+
+# Positive and Lipschitz wherever a normal mean may fall: what Theorem 3.3.1 asks for.
+RAMP = me.Merit("ramp", ramp_value, ramp_best, [1.0], -9.0, 9.0, 1.0, 1.0, 1.0)
+
+
+def test_the_lower_bound_is_two_games_that_look_alike():
+    """From the games themselves: a quarter of what sets their fair policies apart, times exp(-divergence)."""
+    for horizon in (4, 100, 12_345):
+        pairs = [(math.sqrt(horizon), ex.games_of_low_merit(horizon))]
+        pairs += [(ratio, ex.games_of_steep_merit(horizon, ratio)) for ratio in (0.3, 2.0, math.sqrt(horizon), 1e6)]
+        for ratio, (first, second) in pairs:
+            assert first.merit is second.merit
+            assert first.merit.lipschitz / first.merit.minimum == pytest.approx(ratio)
+            apart = np.abs(first.arms.means - second.arms.means)
+            assert apart[1] == 0  # the second arm tells nothing
+            assert (first.arms.params[:, 1] ** 2).tolist() == pytest.approx([0.5, 0.5])
+            divergence = horizon * apart[0] ** 2 / (2 * 0.5)
+            difference = abs(first.optimal - second.optimal)[0]
+            expected = horizon * difference / 4 * math.exp(-divergence)
+            assert ex.fairness_lower_bound(horizon, ratio) == pytest.approx(expected)
+    assert ex.fairness_lower_bound(10_000, 100) == pytest.approx(10_000 / (24 * math.e))
+    assert (ex.fairness_lower_bound(900, [1, 2, 30]) >= np.array([1, 2, 30]) * 30 / (24 * math.e) - 1e-9).all()
+
+
+def test_no_learner_beats_the_lower_bound_in_both_games():
+    """Not even one that is told the two games and need only say which it is in."""
+
+    def told(params, state, t, selected, observed, total, rng, p):
+        likely = total[0] - observed[0] * 0.5 * (params[0] + params[1])  # log-likelihood ratio, up to its scale
+        first = likely * (params[0] - params[1]) > 0
+        p[0] = params[2] if first else params[3]
+        p[1] = 1.0 - p[0]
+
+    horizon = 400
+    for pair in (ex.games_of_low_merit(horizon), ex.games_of_steep_merit(horizon, 20)):
+        one, two = pair
+        knows = fl.Policy("told", told, [one.arms.means[0], two.arms.means[0], one.optimal[0], two.optimal[0]])
+        for policy in (knows, ex.fairx_ts_gaussian(one.merit), ex.fairx_eg(one.merit, 0.0), fl.uniform()):
+            regret = [fl.simulate(game, policy, horizon, runs=200, rounds=[horizon]).fairness_regret for game in pair]
+            assert max(map(np.mean, regret)) >= ex.fairness_lower_bound(horizon, 20)
+        # Who bets on one of them has no regret in it: the bound is one for the worse of the two.
+        bet = fl.Policy("bet", told, [one.arms.means[0], two.arms.means[0], one.optimal[0], one.optimal[0]])
+        assert fl.simulate(one, bet, horizon).fairness_regret[0, -1] == pytest.approx(0, abs=1e-9)
+
+
+def test_projected_gradient_follows_the_slope_and_stays_short():
+    rng, short = np.random.default_rng(3), []
+    for _ in range(200):
+        c, observed = rng.uniform(1, 8), rng.integers(1, 40, 5)
+        merit, total = me.exponential(c), np.array([rng.binomial(n, 0.5) for n in observed], float)
+        mean, w = total / observed, 0.5 / np.sqrt(observed)
+        low, high = np.clip(mean - w, 0, 1), np.clip(mean + w, 0, 1)
+
+        def earned(mu, merit=merit):
+            return me.fair_policy(merit, mu) @ mu
+
+        mu = mean.copy()
+        for _ in range(10):
+            h = 1e-6
+            inside = np.clip(mu, 2 * h, 1 - 2 * h)
+            slope = [(earned(inside + h * e) - earned(inside - h * e)) / (2 * h) for e in np.eye(5)]
+            mu = np.clip(mu + 0.01 * np.array(slope), low, high)
+        p = probabilities(ex.fairx_ucb_gradient(merit, 5, 0.5), 99, observed, total)
+        assert p == pytest.approx(me.fair_policy(merit, mu), abs=1e-5)
+        short.append(earned(me.optimistic_means(merit, low, high)) - earned(mu))
+    assert min(short) >= -1e-9
+    assert np.mean(np.array(short) > 1e-3) > 0.95  # erratum E-F4
+    assert probabilities(ex.fairx_ucb_gradient(merit, 3, 0.4), 3, [1, 0, 0], [1, 0, 0]).tolist() == [0, 1, 0]
+
+
+def test_normal_thompson_sampling_plays_by_merit_on_average_over_the_posterior():
+    merit, prior_sd, reward_sd = me.exponential(3, -1, 2), 0.7, 0.4
+    policy, rng = ex.fairx_ts_gaussian(merit, prior_sd, reward_sd), np.random.default_rng(4)
+    observed, total = np.array([3, 1]), np.array([2.4, -0.6])
+    draws = [probabilities(policy, 5, observed, total, rng)[0] for _ in range(20_000)]
+    precision = 1 / prior_sd**2 + observed / reward_sd**2
+    mean, sd = total / reward_sd**2 / precision, np.sqrt(1 / precision)
+
+    def fair(y, x):
+        return 1 / (1 + math.exp(3 * (np.clip(y, -1, 2) - np.clip(x, -1, 2))))
+
+    exact = dblquad(
+        lambda y, x: norm.pdf(x, mean[0], sd[0]) * norm.pdf(y, mean[1], sd[1]) * fair(y, x),
+        *(mean[0] - 8 * sd[0], mean[0] + 8 * sd[0], mean[1] - 8 * sd[1], mean[1] + 8 * sd[1]),
+        epsabs=1e-5,
+    )[0]
+    assert np.mean(draws) == pytest.approx(exact, abs=4 * np.std(draws) / math.sqrt(20_000))
+
+
+def test_a_mean_drawn_outside_the_range_counts_as_its_end():
+    policy = ex.fairx_ts_gaussian(me.exponential(2, 0, 1), prior_sd=1e-9, reward_sd=1.0)
+    assert probabilities(policy, 1, [0, 0], [0, 0], np.random.default_rng(0)) == pytest.approx([0.5, 0.5])
+    sure = ex.fairx_ts_gaussian(me.exponential(2, 0, 1), prior_sd=100.0, reward_sd=1e-6)
+    p = probabilities(sure, 3, [1, 1], [5.0, -5.0], np.random.default_rng(0))
+    assert p == pytest.approx([1 / (1 + math.exp(-2)), 1 / (1 + math.exp(2))])
+
+
+def test_the_bayesian_bounds_hold_on_average_over_the_prior():
+    arms, horizon, draws = 4, 400, 300
+    rng = np.random.default_rng(8)
+    fairness, reward, widths = [], [], []
+    for i in range(draws):
+        game = ex.ExposureBandit(fl.gaussian(rng.normal(size=arms)), merit=RAMP)
+        result = fl.simulate(game, ex.fairx_ts_gaussian(RAMP), horizon, seed=i, rounds=[horizon])
+        fairness.append(result.fairness_regret[0, 0])
+        reward.append(result.reward_regret[0, 0])
+        widths.append(sum((1 / np.sqrt(np.arange(1, n + 1))).sum() for n in result.selected[0, 0]))
+    assert max(widths) <= 2 * math.sqrt(arms * horizon)
+    assert np.mean(fairness) <= ex.fairx_ts_fairness_bound(RAMP, arms, horizon)
+    assert np.mean(reward) <= ex.fairx_ts_reward_bound(arms, horizon)
+    # The steps of both proofs, with what the games showed in place of their worst case.
+    beta_ = math.sqrt(2 * math.log(arms * horizon))
+    rest = arms * horizon * 2 * (norm.pdf(beta_) - beta_ * norm.sf(beta_))
+    assert np.mean(fairness) <= 2 * ((math.sqrt(2 / math.pi) + beta_) * np.mean(widths) + rest)
+    assert np.mean(reward) <= beta_ * np.mean(widths) + rest / 2
+    assert rest <= 1 / (math.sqrt(2 * math.pi) * math.log(arms * horizon))
+
+
+def test_the_bayesian_bounds_are_the_sums_of_the_proofs():
+    for arms, horizon in ((2, 1), (3, 5000)):
+        cut = math.sqrt(2 * math.log(arms * horizon))
+        widths, beyond = 2 * math.sqrt(arms * horizon), arms * horizon * norm.pdf(cut) / cut**2
+        fair = 2 * 8 * ((math.sqrt(2 / math.pi) + cut) * widths + 2 * beyond)
+        assert ex.fairx_ts_fairness_bound(me.power(2, 4), arms, horizon) == pytest.approx(fair)
+        assert ex.fairx_ts_reward_bound(arms, horizon) == pytest.approx(cut * widths + beyond)
+        assert norm.pdf(cut) - cut * norm.sf(cut) <= norm.pdf(cut) / cut**2
+    assert ex.fairx_ts_reward_bound(3, [10, 5000]).shape == (2,)
+
+
+def test_the_posterior_is_what_makes_the_decomposition_exact():
+    """Lemma A.8.1 on arms: given the past, the fair policies of the truth and of the sample are alike in law."""
+    arms, horizon = 2, 6
+    rng = np.random.default_rng(12)
+    own, true = [], []
+    for i in range(4000):
+        means = rng.normal(size=arms)
+        game = ex.ExposureBandit(fl.gaussian(means), merit=RAMP)
+        seen = []
+
+        def watch(params, state, t, selected, observed, total, rng, p, seen=seen):
+            INNER.rule(params, state, t, selected, observed, total, rng, p)
+            if t == horizon:
+                upper = total / (observed + 1) + 2 / np.sqrt(observed + 1)  # anything that the past determines
+                seen.append((upper, p.copy()))
+
+        fl.simulate(game, fl.Policy("watch", watch, INNER.params, interpret=True), horizon, seed=i)
+        upper, p = seen[0]
+        own.append(p @ upper)
+        true.append(game.optimal @ upper)
+    difference = np.array(own) - np.array(true)
+    assert difference.mean() == pytest.approx(0, abs=4 * difference.std() / math.sqrt(difference.size))
+    assert difference.std() > 0.05
+
+
+INNER = ex.fairx_ts_gaussian(RAMP)
+
+
+@named
+def test_only_the_logarithm_counts(merit):
+    """Fair policies of two vectors of means are at most the logarithm's slope times the largest difference apart."""
+    rng, largest = np.random.default_rng(7), 0.0
+    for _ in range(2000):
+        arms = int(rng.integers(2, 8))
+        one = rng.random(arms)
+        two = np.clip(one + rng.choice([0.01, 0.1, 0.5]) * rng.choice([-1, 1], arms), 0, 1)
+        apart = np.abs(me.fair_policy(merit, one) - me.fair_policy(merit, two)).sum()
+        bound = merit.log_lipschitz * np.abs(one - two).max()
+        assert apart <= bound + 1e-12
+        largest = max(largest, apart / bound)
+    assert largest > 0.6  # and the constant can't be much smaller
+
+
+def test_the_bound_by_the_logarithm():
+    width = math.sqrt(2 * math.log(4 * 3 * 5000**2))
+    for merit, ratio in ((me.exponential(2), math.exp(2)), (me.clipped(0.05), 21.0)):
+        expected = 12 + 1 + 16 * 9 * ratio + 4 * merit.log_lipschitz * width * math.sqrt(2 * 3 * ratio * 5000)
+        assert ex.fairx_ucb_log_bound(merit, 3, 5000) == pytest.approx(expected)
+        game = ex.ExposureBandit(fl.bernoulli([0.9, 0.5, 0.1]), merit=merit)
+        policy = ex.fairx_ucb(merit, 3, ex.fairx_ucb_width(3, 5000, 1 / 5000))
+        assert fl.simulate(game, policy, 5000, runs=10).fairness_regret[:, -1].mean() <= expected
+    steep = me.exponential(10)
+    far = 10**13
+    assert ex.fairx_ucb_log_bound(steep, 14, far) < 2 * far < ex.fairx_ucb_fairness_bound(steep, 14, far, 1 / far)
+
+
+def test_the_sum_of_widths():
+    """Lemma A.4.2, both halves: martingale differences of at most 1, and at most 2 sqrt(KT) along any path."""
+    rng = np.random.default_rng(5)
+    horizon, failure, misses = 2000, 0.2, []
+    merit = me.exponential(2)
+    for seed in range(20):
+        arms = int(rng.integers(2, 7))
+        inner = ex.fairx_ucb(merit, arms, 0.5)
+        path = []
+
+        def watch(params, state, t, selected, observed, total, rng, p, inner=inner, arms=arms, path=path):
+            inner.rule(params, state, t, selected, observed, total, rng, p)
+            if t > arms:
+                path.append((p @ (1 / np.sqrt(selected)), selected.copy()))
+
+        policy = fl.Policy("watch", watch, inner.params, memory=inner.memory, interpret=True)
+        fl.simulate(fl.Bandit(fl.bernoulli(rng.random(arms))), policy, horizon, seed=seed)
+        counts = np.array([n for _, n in path])
+        played = np.diff(counts, axis=0).argmax(axis=1)
+        along = (1 / np.sqrt(counts[np.arange(played.size), played])).sum()
+        assert along <= 2 * math.sqrt(arms * horizon)
+        misses.append(abs(sum(w for w, _ in path[:-1]) - along) > math.sqrt(2 * horizon * math.log(4 / failure)))
+    assert np.mean(misses) <= failure / 2
+
+
+def test_whoever_is_certain_of_its_arm_is_unfair():
+    """A policy that plays one arm for sure is at least 2 (1 - max p*) from the fair one, however it is tuned."""
+    game = ex.ExposureBandit(fl.bernoulli(MEANS), merit=me.exponential(4))
+    for policy in (fl.ucb1(), fl.thompson_beta(), fl.thompson_gaussian(0.0, 0.1, 0.3)):
+        regret = fl.simulate(game, policy, 2000, rounds=[2000]).fairness_regret[0, 0]
+        assert regret >= 2000 * 2 * (1 - game.optimal.max()) - 1e-6
+
+
+def test_a_merit_without_a_largest_slope_slows_learning_down():
+    """Erratum E-F2: nothing is linear, but the exponent is 3/4 and not 1/2."""
+
+    def root(params, x):
+        return 1.0 + math.sqrt(abs(x - params[0]))
+
+    def root_best(params, low, high, c):
+        best = low
+        for i in range(1001):
+            x = low + (high - low) * i / 1000
+            if (1.0 + math.sqrt(abs(x - 0.5))) * (x - c) > (1.0 + math.sqrt(abs(best - 0.5))) * (best - c):
+                best = x
+        return best
+
+    merit = me.Merit("1 + sqrt|x - 1/2|", root, root_best, [0.5], 0.0, 1.0, 1.0, math.inf, math.inf)
+    game = ex.ExposureBandit(fl.bernoulli([0.5, 0.5]), merit=merit)
+    rounds = [1000, 100_000]
+    result = fl.simulate(game, ex.fairx_eg(merit, 0), rounds[-1], runs=40, rounds=rounds)
+    means = result.fairness_regret.mean(axis=0)
+    assert math.log(means[1] / means[0], 100) == pytest.approx(0.75, abs=0.04)
+
+
 @pytest.mark.parametrize(
     "policy",
     [
         ex.fairx_ucb(me.exponential(4), 5, 0.1),
         ex.fairx_ucb(me.power(2, 4), 5, 0.1),
+        ex.fairx_ucb_gradient(me.exponential(4), 5, 0.1),
+        ex.fairx_ts_gaussian(me.exponential(4), 0.5, 0.2),
         ex.fairx_ts(me.exponential(4)),
         ex.fairx_eg(me.clipped(0.1), 0.1),
     ],
-    ids=["UCB-exp", "UCB-power", "TS", "EG"],
+    ids=["UCB-exp", "UCB-power", "UCB-gradient", "TS-normal", "TS", "EG"],
 )
 def test_policies_conform(policy):
     fl.check_policy(policy)
@@ -186,6 +439,21 @@ def test_policies_conform(policy):
         (lambda: ex.fairx_ucb("exp", 2, 0.1), TypeError, "merit must be a Merit"),
         (lambda: ex.fairx_ts(me.exponential(1, 0.5, 1)), ValueError, "means must be numbers in"),
         (lambda: ex.fairx_ts(me.exponential(1), a=0), ValueError, "a must be a number above 0"),
+        (lambda: ex.fairx_ucb_gradient(me.power(2, 4), 2, 0.1), ValueError, "merit must be exponential"),
+        (lambda: ex.fairx_ucb_gradient("exp", 2, 0.1), TypeError, "merit must be a Merit"),
+        (lambda: ex.fairx_ucb_gradient(me.exponential(1), 0, 0.1), ValueError, "arms must be"),
+        (lambda: ex.fairx_ts_gaussian(me.exponential(1), prior_sd=0), ValueError, "prior_sd must be a number above 0"),
+        (lambda: ex.fairx_ts_gaussian(me.exponential(1), reward_sd=-1), ValueError, "reward_sd must be a number above"),
+        (lambda: ex.fairx_ts_gaussian("exp"), TypeError, "merit must be a Merit"),
+        (lambda: ex.games_of_low_merit(3), ValueError, "horizon must be a whole number of at least 4"),
+        (lambda: ex.games_of_steep_merit(0, 1), ValueError, "horizon must be"),
+        (lambda: ex.games_of_steep_merit(9, 0), ValueError, "ratio must be a number above 0"),
+        (lambda: ex.fairness_lower_bound(9, [1, -1]), ValueError, "ratio must be a number above 0"),
+        (lambda: ex.fairness_lower_bound(0, 1), ValueError, "horizon must be"),
+        (lambda: ex.fairx_ucb_log_bound("exp", 2, 9), TypeError, "merit must be a Merit"),
+        (lambda: ex.fairx_ts_fairness_bound(me.exponential(1), 1, 9), ValueError, "arms must be"),
+        (lambda: ex.fairx_ts_fairness_bound(None, 2, 9), TypeError, "merit must be a Merit"),
+        (lambda: ex.fairx_ts_reward_bound(2, 0), ValueError, "horizon must be"),
         (lambda: ex.fairx_eg(me.exponential(1), 2), ValueError, "epsilon must be"),
         (lambda: ex.fairx_eg(None, 0.1), TypeError, "merit must be a Merit"),
         (lambda: ex.fairx_ucb_width(2, 100, 0), ValueError, "failure must be"),

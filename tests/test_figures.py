@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import fairlib as fl
-from fairlib import figures
+from fairlib import contexts, exposure, figures
 
 
 def test_every_policy_has_a_look_of_its_own_in_colour_and_in_dash():
@@ -49,3 +49,14 @@ def test_curve_draws_the_mean_and_the_band():
     assert corners.min() == pytest.approx(np.quantile(values[:, 0], 0.1))
     assert corners.max() == pytest.approx(np.quantile(values[:, 1], 0.9))
     plt.close(fig)
+
+
+def test_a_function_is_shown_with_the_first_line_of_its_docstring():
+    lines = figures.show(contexts.absorb.py_func).data.splitlines()
+    assert lines[:2] == ["```python", "@helper"]
+    assert lines[3] == '    """Add one context and its reward to a ridge regression, in place."""'
+    assert lines[4] == "    v = np.empty(x.size)"
+    assert lines[-1] == "```"
+    closure = figures.show(exposure.fairx_linucb_rule.__wrapped__).data
+    assert "    def rule(params, state, t, contexts, groups, ridge, past, rng, p):" in closure
+    assert "        low, high, mu = np.empty(k), np.empty(k), np.empty(k)" in closure

@@ -129,6 +129,28 @@ def test_an_optimum_inside_the_box():
     assert value(me.power(100, 4), mu) == pytest.approx(0.99125, abs=1e-5)
 
 
+def test_newton_finds_the_inner_maximum_of_the_power_merit():
+    """Against a fine grid, for steepnesses from barely enough to extreme, and a trial value c from 0 to 1."""
+    rng, inner = np.random.default_rng(11), 0
+    for _ in range(600):
+        p, c = rng.choice([1.001, 1.05, 1.5, 2, 3, 4, 8]), rng.uniform(0.2, 1)
+        barely = 1 / (c**p * ((p - 1) / (p + 1)) ** (p - 1))
+        merit = me.power(barely * rng.choice([0.9, 1 + 1e-9, 1.01, 1.5, 10, 1e6]), p)
+        low, high = rng.uniform(0, 0.2) * rng.choice([0, 1]), rng.uniform(0.2, max(0.2, c))
+        x = me.power_best(np.array(merit.params), low, high, c)
+        grid = np.concatenate([np.linspace(low, high, 4001), np.geomspace(max(low, 1e-12), high, 4001)])
+        best = (merit(grid) * (grid - c)).max()
+        assert low <= x <= high
+        assert merit([x])[0] * (x - c) >= best - 1e-13 * merit([1.0])[0]
+        inner += low < x < high
+    assert inner > 100
+
+
+def test_a_merit_may_have_no_largest_slope():
+    merit = me.Merit("root", bump_value, bump_best, [3.0], 0.0, 1.0, 1.0, math.inf, math.inf)
+    assert merit.lipschitz == merit.log_lipschitz == math.inf
+
+
 def test_a_merit_of_a_reader_s_own():
     merit = me.Merit("bump", bump_value, bump_best, [3.0], 0.0, 1.0, 1.0, 40.0, 20.0)
     assert merit([0.4]) == pytest.approx([4.0])
@@ -178,6 +200,16 @@ def test_the_fair_policy_is_fair(merit):
             lambda: me.Merit("nan", lambda params, x: math.nan, me.clipped_best, [1.0], 0.0, 1.0, 1.0, 1.0, 1.0),
             ValueError,
             "the merit 'nan' must be a positive number",
+        ),
+        (
+            lambda: me.Merit("down", bump_value, bump_best, [3.0], 0.0, 1.0, 1.0, -1.0, 1.0),
+            ValueError,
+            "^lipschitz must be",
+        ),
+        (
+            lambda: me.Merit("down", bump_value, bump_best, [3.0], 0.0, 1.0, 1.0, 1.0, math.nan),
+            ValueError,
+            "^log_lipschitz must be",
         ),
         (lambda: me.fair_policy(me.power(1, 2), [0.5, 1.5]), ValueError, r"means must be numbers in \[0, 1\], not 1.5"),
         (

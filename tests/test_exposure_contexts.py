@@ -1,0 +1,445 @@
+"""Exposure by merit in context: regrets, policies against their boxes, the lemmas one by one, the bounds in play."""
+
+# Arguments of the wrong type are among what it is about.
+# mypy: disable-error-code="arg-type"
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+import fairlib as fl
+from fairlib import exposure as ex
+from fairlib import merit as me
+from fairlib.contexts import Past, Ridge, absorb, linear_table, sphere, table, width
+
+MERITS = [me.exponential(3, -1, 1), me.power(2, 4), me.clipped(0.1)]
+named = pytest.mark.parametrize("merit", MERITS, ids=lambda merit: merit.name)
+NO_PAST = Past(np.zeros((0, 0, 0)), np.zeros((0, 0), int), np.zeros(0, int), np.zeros(0))
+
+
+def some_ridge(d, n, seed):
+    """Return a ridge regression on n random contexts, with its data."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.standard_normal((n, d)) / d**0.5, rng.standard_normal(n)
+    ridge = Ridge(np.zeros(d), np.eye(d))
+    for i in range(n):
+        absorb(ridge.mean, ridge.root, x[i], y[i])
+    return ridge, x, y
+
+
+def probabilities(policy, contexts, ridge, rng=None, t=1, state=None):
+    p = np.zeros(len(contexts))
+    state = np.zeros(policy.memory) if state is None else state
+    policy.rule(np.array(policy.params), state, t, contexts, np.zeros(len(p), int), ridge, NO_PAST, rng, p)
+    return p
+
+
+def widths(contexts, x):
+    """Return the widths of contexts after the contexts x, by the textbook."""
+    sigma = np.eye(contexts.shape[1]) + x.T @ x
+    return np.sqrt(np.einsum("ai,ij,aj->a", contexts, np.linalg.inv(sigma), contexts))
+
+
+@named
+def test_both_regrets_against_a_plain_loop(merit):
+    def fixed(params, state, t, contexts, groups, ridge, past, rng, p):
+        for a in range(p.size):
+            p[a] = params[a]
+
+    x, mu = np.random.default_rng(0).uniform(-1, 1, (7, 3, 2)), np.array([0.9, -0.6])
+    p = np.array([0.5, 0.3, 0.2])
+    rows = []
+
+    def turn(params, rng, contexts, groups, means, rewards):
+        """Take the rows in turn, so that the plain loop sees the same."""
+        row = int(params[0, 0]) % 7
+        params[0, 0] += 1
+        for a in range(3):
+            contexts[a] = params[1 + row, 2 * a : 2 * a + 2]
+            means[a] = params[1 + row, 6 + a]
+            rewards[a] = means[a]
+
+    for row in x:
+        means = row @ mu
+        merits = merit(np.clip(means, merit.low, merit.high))
+        short = merits / merits.sum() - p
+        rows.append((short @ means, np.abs(short).sum()))
+    data = np.hstack([x.reshape(7, -1), x @ mu])
+    world = fl.contexts.World(3, 2, turn, np.vstack([np.zeros(9), data]))
+    game = ex.ContextExposureBandit(world, merit=merit)
+    result = fl.simulate(game, fl.ContextPolicy("fixed", fixed, p), 21, rounds=range(1, 22))
+    expected = np.cumsum(np.tile(rows, (3, 1)), axis=0)
+    assert result.reward_regret[0] == pytest.approx(expected[:, 0], abs=1e-12)
+    assert result.fairness_regret[0] == pytest.approx(expected[:, 1], abs=1e-12)
+
+
+@named
+def test_fairx_linucb_plays_by_the_most_favourable_means_of_its_box(merit):
+    contexts = np.random.default_rng(1).standard_normal((5, 4)) / 2
+    ridge, x, _ = some_ridge(4, 30, 2)
+    centre, w = contexts @ ridge.mean, 0.7 * widths(contexts, x)
+    low, high = (np.clip(centre + sign * w, merit.low, merit.high) for sign in (-1, 1))
+    optimistic = me.fair_policy(merit, me.optimistic_means(merit, low, high))
+    assert probabilities(ex.fairx_linucb(merit, 0.7), contexts, ridge) == pytest.approx(optimistic)
+
+
+@named
+def test_fairx_lints_plays_by_merit_on_average_over_the_posterior(merit):
+    contexts = np.random.default_rng(1).standard_normal((3, 2)) / 2
+    ridge, x, y = some_ridge(2, 4, 2)
+    rng, policy = np.random.default_rng(3), ex.fairx_lints(merit, prior_sd=0.5, reward_sd=0.5)
+    played = np.mean([probabilities(policy, contexts, ridge, rng) for _ in range(40_000)], axis=0)
+    # The posterior, by Bayes: precision I/0.25 + XX'/0.25, so that the ridge is 1 and the covariance 0.25 inverse.
+    precision = np.eye(2) / 0.25 + x.T @ x / 0.25
+    mean = np.linalg.solve(precision, x.T @ y / 0.25)
+    drawn = np.random.default_rng(4).multivariate_normal(mean, np.linalg.inv(precision), 40_000) @ contexts.T
+    merits = merit(np.clip(drawn, merit.low, merit.high))
+    assert policy.ridge == 1
+    assert played == pytest.approx((merits / merits.sum(axis=1, keepdims=True)).mean(axis=0), abs=0.008)
+
+
+@named
+def test_fairx_lineg_plays_by_merit_and_explores(merit):
+    contexts = np.random.default_rng(1).standard_normal((5, 4)) / 2
+    ridge, *_ = some_ridge(4, 30, 2)
+    fair = me.fair_policy(merit, np.clip(contexts @ ridge.mean, merit.low, merit.high))
+    assert probabilities(ex.fairx_lineg(merit, 0.0), contexts, ridge) == pytest.approx(fair)
+    assert probabilities(ex.fairx_lineg(merit, 0.3), contexts, ridge) == pytest.approx(0.7 * fair + 0.3 / 5)
+
+
+def test_linucb_and_oful_play_the_largest_index():
+    rng = np.random.default_rng(5)
+    ridge, x = Ridge(np.zeros(3), np.eye(3) / 2**0.5), []
+    policy, state = ex.oful(noise=0.4, norm=0.9, failure=0.05, ridge=2.0), np.zeros(1)
+    for t in range(1, 60):
+        contexts = rng.standard_normal((4, 3))
+        sigma = 2 * np.eye(3) + (np.array(x).T @ np.array(x) if x else 0)
+        w = np.sqrt(np.einsum("ai,ij,aj->a", contexts, np.linalg.inv(sigma), contexts))
+        index = contexts @ ridge.mean + 0.3 * w
+        assert probabilities(ex.linucb(0.3, 2.0), contexts, ridge)[np.argmax(index)] == 1
+        ratio = np.linalg.slogdet(sigma)[1] - 3 * math.log(2)
+        assert state[0] == pytest.approx(ratio, abs=1e-9)
+        index = contexts @ ridge.mean + (0.4 * math.sqrt(ratio + 2 * math.log(20)) + 0.9 * 2**0.5) * w
+        p = probabilities(policy, contexts, ridge, t=t, state=state)
+        assert p[np.argmax(index)] == 1
+        x.append(contexts[np.argmax(index)])
+        absorb(ridge.mean, ridge.root, x[-1], rng.standard_normal())
+
+
+def test_lints_plays_each_arm_as_often_as_it_is_best_under_the_posterior():
+    contexts = np.array([[0.6, 0.1], [0.1, 0.5]])
+    ridge, *_ = some_ridge(2, 6, 7)
+    rng = np.random.default_rng(8)
+    played = np.mean(
+        [probabilities(ex.lints(reward_sd=0.8, prior_sd=0.8), contexts, ridge, rng) for _ in range(20_000)], axis=0
+    )
+    gap = contexts[0] - contexts[1]
+    first = norm.cdf(gap @ ridge.mean / (0.8 * np.linalg.norm(ridge.root.T @ gap)))
+    assert played == pytest.approx([first, 1 - first], abs=0.012)
+
+
+def test_arms_are_contexts_that_are_basis_vectors():
+    """With basis vectors the ridge regression is that of each arm's own rewards: S / (N + 1), width 1 / sqrt(N + 1)."""
+    ridge, counts, sums = Ridge(np.zeros(3), np.eye(3)), np.zeros(3), np.zeros(3)
+    rng, v = np.random.default_rng(0), np.empty(3)
+    for _ in range(40):
+        arm, reward = int(rng.integers(3)), rng.standard_normal()
+        absorb(ridge.mean, ridge.root, np.eye(3)[arm], reward)
+        counts[arm] += 1
+        sums[arm] += reward
+    assert ridge.mean == pytest.approx(sums / (counts + 1))
+    assert [width(ridge.root, e, v) for e in np.eye(3)] == pytest.approx(1 / np.sqrt(counts + 1))
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        ex.fairx_linucb(MERITS[0], 0.5),
+        ex.fairx_linucb(MERITS[1], 0.5),
+        ex.fairx_linucb_search(MERITS[0], 0.5, method="gradient"),
+        ex.fairx_lints(MERITS[0]),
+        ex.fairx_lineg(MERITS[2], 0.1),
+        ex.linucb(0.5),
+        ex.oful(1, 1, 0.1),
+        ex.lints(),
+    ],
+    ids=itertools.count(),
+)
+def test_every_policy_keeps_the_rules(policy):
+    fl.check_policy(policy)
+
+
+# The optimistic step on the ellipsoid
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_search_is_as_good_as_a_fine_grid_of_the_ellipse_and_the_box_is_above_it(seed):
+    merit = me.exponential(3, -1, 1)
+    contexts = np.random.default_rng(seed).standard_normal((6, 2)) / 2.5
+    ridge, x, _ = some_ridge(2, 5, seed)
+
+    def value(z):
+        merits = merit(np.clip(z, -1, 1))
+        return merits @ z / merits.sum()
+
+    found = ex.most_favourable(merit, contexts, ridge, 0.4)
+    assert np.linalg.norm(np.linalg.solve(0.4 * ridge.root, found - ridge.mean)) <= 1 + 1e-9
+    angles = np.linspace(0, 2 * np.pi, 721)
+    points = [r * np.array([math.cos(a), math.sin(a)]) for r in (0.25, 0.5, 0.75, 1.0) for a in angles]
+    grid = max(value(contexts @ (ridge.mean + 0.4 * ridge.root @ v)) for v in points)
+    assert value(contexts @ found) >= grid - 1e-6
+    centre, w = contexts @ ridge.mean, 0.4 * widths(contexts, x)
+    box = me.optimistic_means(merit, np.clip(centre - w, -1, 1), np.clip(centre + w, -1, 1))
+    assert value(box) >= value(contexts @ found) - 1e-9
+    short = ex.most_favourable(merit, contexts, ridge, 0.4, method="gradient")
+    assert np.linalg.norm(np.linalg.solve(0.4 * ridge.root, short - ridge.mean)) <= 1 + 1e-9
+    assert value(contexts @ ridge.mean) < value(contexts @ short) < value(contexts @ found)
+
+
+def test_the_gradient_is_pulled_back_into_a_small_ellipsoid():
+    contexts = np.array([[1.0, 0.0], [0.0, 1.0]])
+    ridge = Ridge(np.array([0.2, 0.1]), np.diag([0.01, 0.02]))
+    short = ex.most_favourable(me.exponential(3, -1, 1), contexts, ridge, 1.0, method="gradient")
+    assert np.linalg.norm((short - ridge.mean) / [0.01, 0.02]) == pytest.approx(1)
+
+
+# The lemmas
+
+
+@pytest.mark.parametrize("d", [1, 3, 10], ids=itertools.count())
+def test_the_determinant_and_the_sum_of_widths(d):
+    """Lemmas A.6.6 (with its index put right), A.6.7 and A.6.8, on contexts on the sphere and on a stubborn few."""
+    rng = np.random.default_rng(d)
+    for few in (False, True):
+        x = rng.standard_normal((500, d))
+        x = x[np.arange(500) % 2] if few else x
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        sigma, product, squares = np.eye(d), 1.0, 0.0
+        for t, each in enumerate(x, start=1):
+            w2 = each @ np.linalg.solve(sigma, each)
+            assert w2 <= 1 + 1e-12
+            product *= 1 + w2
+            squares += w2
+            sigma += np.outer(each, each)
+            determinant = np.linalg.det(sigma)
+            assert determinant == pytest.approx(product, rel=1e-8)
+            assert determinant <= (1 + t / d) ** d * (1 + 1e-9)
+            assert squares <= 2 * d * math.log1p(t / d)
+        assert squares > 0.4 * d * math.log1p(500 / d) or few  # not by a mile
+
+
+def test_the_total_width_is_bounded_in_play_and_moves_little_from_its_mean():
+    """Lemmas A.6.4 and A.6.8 for the widths of the arms that FairX-LinUCB plays, and the tower property (E-F10)."""
+    merit, d, rounds, runs = me.exponential(3, -1, 1), 4, 400, 300
+    rule = ex.fairx_linucb(merit, 0.5)
+
+    def watched(params, state, t, contexts, groups, ridge, past, rng, p):
+        rule.rule(np.array(rule.params), state, t, contexts, groups, ridge, past, rng, p)
+        w = np.linalg.norm(contexts @ ridge.root, axis=1)
+        state_of.append((w, p.copy()))
+
+    played, expected = [], []
+    game = ex.ContextExposureBandit(sphere(3, [0.5, 0.5, 0.5, 0.5]), merit=merit)
+    policy = fl.ContextPolicy("watched", watched, ridge=1.0, interpret=True)
+    for run in range(runs // 10):
+        state_of = []
+        result = fl.simulate(game, policy, rounds, seed=100 + run, rounds=range(1, rounds + 1))
+        arms = np.diff(np.vstack([np.zeros(3, int), result.selected[0]]), axis=0).argmax(axis=1)
+        played.append(sum(w[a] for (w, _), a in zip(state_of, arms, strict=True)))
+        expected.append(sum(w @ p for w, p in state_of))
+    played, expected = np.array(played), np.array(expected)
+    assert (played <= ex.total_width(d, rounds)).all()
+    assert (np.abs(played - expected) <= math.sqrt(2 * rounds * math.log(4 / 0.1))).all()
+    assert abs((played - expected).mean()) < 4 * (played - expected).std() / len(played) ** 0.5
+
+
+def test_a_parameter_in_the_ellipsoid_is_within_the_widths():
+    """Lemma A.6.3, with equality at the parameter that is worst for the context."""
+    ridge, x, _ = some_ridge(5, 40, 3)
+    rng = np.random.default_rng(4)
+    contexts = rng.standard_normal((20, 5))
+    v = rng.standard_normal((1000, 5))
+    v /= np.maximum(1, np.linalg.norm(v, axis=1, keepdims=True))
+    off = np.abs((1.3 * v @ ridge.root.T) @ contexts.T)
+    assert (off <= 1.3 * widths(contexts, x) + 1e-12).all()
+    worst = [ridge.root.T @ c / np.linalg.norm(ridge.root.T @ c) for c in contexts]
+    assert [1.3 * (ridge.root @ u) @ c for u, c in zip(worst, contexts, strict=True)] == pytest.approx(
+        1.3 * widths(contexts, x)
+    )
+
+
+@named
+def test_the_step_from_means_to_policies_in_context(merit):
+    """Lemma A.6.5 in one round: the distance of the policies is at most 2 L / gamma times the distance of the means."""
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        one, two = rng.uniform(-1.2, 1.2, (2, 4))
+        f, g = (merit(np.clip(z, merit.low, merit.high)) for z in (one, two))
+        p, q = f / f.sum(), g / g.sum()
+        bound = 2 * merit.lipschitz / merit.minimum * p @ np.abs(one - two)
+        assert np.abs(p - q).sum() <= bound + 1e-12
+
+
+def test_the_ellipsoids_hold_the_parameter_as_often_as_they_should():
+    """Proposition A.6.1 for contexts chosen by a greedy player: misses in at most delta / 2 of the runs."""
+    d, rounds, runs, failure = 2, 300, 400, 0.5
+    rng = np.random.default_rng(11)
+    mu = np.array([0.6, -0.8])
+    means, roots = np.zeros((runs, d)), np.tile(np.eye(d), (runs, 1, 1))
+    missed, missed_half = np.zeros(runs, bool), np.zeros(runs, bool)
+    radius = ex.linucb_radius(d, np.arange(1, rounds + 1), failure)
+    for t in range(rounds):
+        # What is in the ellipsoid before round t + 1 has been learnt in t rounds.
+        off = np.linalg.norm(np.linalg.solve(roots, (mu - means)[..., None])[..., 0], axis=1)
+        missed |= off > radius[t]
+        missed_half |= off > 0.35 * radius[t]
+        for i in range(runs):
+            x = rng.standard_normal((3, d))
+            x /= np.linalg.norm(x, axis=1, keepdims=True)
+            best = x[np.argmax(x @ means[i])]
+            absorb(means[i], roots[i], best, best @ mu + rng.standard_normal())
+    assert missed.sum() <= binom.ppf(0.999, runs, failure / 2)
+    assert missed_half.sum() > binom.ppf(0.999, runs, failure / 2)  # a third of the radius would not do
+
+
+def test_the_decomposition_by_the_posterior_is_exact_and_an_indicator_spoils_it():
+    """Lemma A.8.1 for one round and a normal posterior; with an event of mu* inside it fails (E-F5)."""
+    rng = np.random.default_rng(0)
+    merit, n = me.exponential(3, -1, 1), 400_000
+    centre, spread = np.array([0.3, 0.0]), np.array([0.2, 0.6])
+    truth, drawn = (centre + spread * rng.standard_normal((n, 2)) for _ in range(2))
+    upper = centre + spread
+
+    def policy(mu):
+        f = np.exp(3 * np.clip(mu, merit.low, merit.high))
+        return f / f.sum(axis=1, keepdims=True)
+
+    best, played = policy(truth), policy(drawn)
+    regret = ((best - played) * truth).sum(axis=1)
+    parts = (played * (upper - truth)).sum(axis=1) + (best * (truth - upper)).sum(axis=1)
+    se = (regret - parts).std() / n**0.5
+    assert abs((regret - parts).mean()) < 4 * se
+    good = (np.abs(truth - centre) < spread).all(axis=1)
+    assert abs(((regret - parts) * good).mean()) > 20 * ((regret - parts) * good).std() / n**0.5
+
+
+# The bounds
+
+
+def test_the_bounds_are_the_formulas():
+    merit, d, k, horizon, delta = me.exponential(1, -1, 1), 7, 4, 5000, 0.2
+    radius = 1.5 + math.sqrt(7 * math.log(1 + 5000 / 7) + 2 * math.log(10))
+    total, wander = math.sqrt(2 * 5000 * 7 * math.log(1 + 5000 / 7)), math.sqrt(2 * 5000 * math.log(20))
+    assert ex.linucb_radius(d, horizon, delta, 1.5) == pytest.approx(radius)
+    assert ex.total_width(d, horizon) == pytest.approx(total)
+    assert ex.fairx_linucb_reward_bound(d, horizon, delta, 1.5) == pytest.approx(2 * radius * (total + wander))
+    steep = math.exp(2)  # L = e and gamma = 1 / e
+    fairness = 4 * steep * radius * (total + wander)
+    assert ex.fairx_linucb_fairness_bound(merit, d, horizon, delta, 1.5) == pytest.approx(fairness)
+    log = math.log(k * horizon)
+    drawn = (math.sqrt(2 * log) + math.sqrt(2 / math.pi)) * total + 1 / (math.sqrt(2 * math.pi) * log)
+    assert ex.fairx_lints_fairness_bound(merit, k, d, horizon) == pytest.approx(2 * steep * drawn)
+    reward = 2 * math.sqrt(d * horizon * log * math.log(1 + horizon / d)) + 0.5 / (math.sqrt(2 * math.pi) * log)
+    assert ex.fairx_lints_reward_bound(k, d, horizon) == pytest.approx(reward)
+    many = ex.fairx_lints_reward_bound(k, d, [10, 5000])
+    assert many.shape == (2,)
+    assert many[1] == pytest.approx(reward)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_tail_that_the_bayesian_bounds_need(seed):
+    """The expected excess of a standard normal over s is at most phi(s) / s^2, for s = sqrt(2 ln KT)."""
+    for kt in (2, 10**seed, 10 ** (3 * seed)):
+        s = math.sqrt(2 * math.log(kt))
+        assert norm.pdf(s) - s * norm.sf(s) <= norm.pdf(s) / s**2
+        assert norm.pdf(s) / s**2 == pytest.approx(1 / (2 * math.sqrt(2 * math.pi) * kt * math.log(kt)))
+
+
+def test_linucb_keeps_both_bounds():
+    merit, mu, horizon = me.exponential(0.2, -1, 1), np.array([0.6, -0.8]), 20_000
+    game = ex.ContextExposureBandit(sphere(4, mu), merit=merit)
+    policy = ex.fairx_linucb(merit, float(ex.linucb_radius(2, horizon, 0.1)))
+    result = fl.simulate(game, policy, horizon, runs=6, seed=3)
+    fairness = ex.fairx_linucb_fairness_bound(merit, 2, horizon, 0.1)
+    reward = ex.fairx_linucb_reward_bound(2, horizon, 0.1)
+    assert reward < horizon  # the bounds say something
+    assert fairness < 2 * horizon
+    assert (result.reward_regret[:, -1] < reward).all()
+    assert (result.fairness_regret[:, -1] < fairness).all()
+    assert (result.fairness_regret[:, -1] > 20).all()
+
+
+def test_lints_keeps_both_bounds_on_average_over_the_prior():
+    merit, d, k, horizon = me.exponential(0.5, -1, 1), 3, 4, 2000
+    rng, fairness, reward = np.random.default_rng(5), [], []
+    for i in range(60):
+        game = ex.ContextExposureBandit(sphere(k, rng.standard_normal(d)), merit=merit)
+        result = fl.simulate(game, ex.fairx_lints(merit), horizon, seed=i)
+        fairness.append(result.fairness_regret[0, -1])
+        reward.append(result.reward_regret[0, -1])
+    bound = ex.fairx_lints_fairness_bound(merit, k, d, horizon)
+    assert bound < 2 * horizon  # the bound says something
+    assert bound / 100 < np.mean(fairness) < bound
+    assert np.mean(reward) < ex.fairx_lints_reward_bound(k, d, horizon)
+
+
+def test_a_model_that_is_wrong_leaves_a_regret_that_grows_for_ever():
+    x = np.array([[[1.0], [0.5]], [[1.0], [-0.5]]])
+    means = np.array([[0.2, 0.8], [0.8, 0.2]])
+    merit = me.exponential(2)
+    wrong = ex.ContextExposureBandit(table(x, means, means), merit=merit)
+    right = ex.ContextExposureBandit(linear_table(x, [0.6], 0.1), merit=me.exponential(2, -1, 1))
+    late = []
+    for game in (wrong, right):
+        policy = ex.fairx_lineg(game.merit, 0)
+        late.append(fl.simulate(game, policy, 20_000, rounds=[10_000, 20_000]).fairness_regret[0])
+    assert late[0][1] > 1.95 * late[0][0]
+    assert late[1][1] < 1.6 * late[1][0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ex.ContextExposureBandit(sphere(2, [1.0]), merit="steep"), "merit must be a Merit"),
+        (lambda: ex.ContextExposureBandit("here", merit=MERITS[0]), "world must be a World"),
+        (lambda: ex.fairx_linucb("steep", 1), "merit must be a Merit"),
+        (lambda: ex.fairx_linucb(MERITS[0], -1), "radius must be"),
+        (lambda: ex.fairx_linucb(MERITS[0], 1, ridge=0), "ridge must be a number above 0"),
+        (lambda: ex.fairx_lints(MERITS[0], prior_sd=0), "prior_sd must be"),
+        (lambda: ex.fairx_lints(MERITS[0], reward_sd=math.nan), "reward_sd must be"),
+        (lambda: ex.fairx_lints(None), "merit must be a Merit"),
+        (lambda: ex.fairx_lineg(MERITS[0], 1.5), "epsilon must be"),
+        (lambda: ex.fairx_lineg(MERITS[0], 0.1, ridge=-1), "ridge must be"),
+        (lambda: ex.linucb(math.inf), "radius must be"),
+        (lambda: ex.oful(-1, 1, 0.1), "noise must be"),
+        (lambda: ex.oful(1, 1, 0), "failure must be"),
+        (lambda: ex.oful(1, 1, 0.1, ridge=0), "ridge must be"),
+        (lambda: ex.lints(prior_sd=-1), "prior_sd must be"),
+        (lambda: ex.fairx_linucb_search(MERITS[0], 1, method="luck"), "method must be 'search' or 'gradient'"),
+        (lambda: ex.fairx_linucb_search(MERITS[0], -1), "radius must be"),
+        (lambda: ex.most_favourable(MERITS[0], [[math.nan]], Ridge(np.zeros(1), np.eye(1)), 1), "contexts must be"),
+        (lambda: ex.linucb_radius(0, 10, 0.1), "dimension must be"),
+        (lambda: ex.linucb_radius(2, 0, 0.1), "horizon must be"),
+        (lambda: ex.linucb_radius(2, 10, 2), "failure must be"),
+        (lambda: ex.linucb_radius(2, 10, 0.1, norm=-1), "norm must be"),
+        (lambda: ex.fairx_linucb_fairness_bound(None, 2, 10, 0.1), "merit must be"),
+        (lambda: ex.fairx_lints_fairness_bound(MERITS[0], 1, 2, 10), "arms must be"),
+        (lambda: ex.fairx_lints_reward_bound(2, 2.5, 10), "dimension must be"),
+    ],
+    ids=itertools.count(),
+)
+def test_refused(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()
+
+
+def test_the_policies_agree_compiled_and_interpreted_at_length():
+    game = ex.ContextExposureBandit(sphere(4, [0.3, -0.4, 0.2]), merit=MERITS[0])
+    for policy in (ex.fairx_linucb(MERITS[0], 0.5), ex.fairx_lints(MERITS[0])):
+        one = fl.simulate(game, policy, 500, seed=9)
+        two = fl.simulate(game, dataclasses.replace(policy, interpret=True), 500, seed=9)
+        assert np.array_equal(one.fairness_regret, two.fairness_regret)
