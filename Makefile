@@ -9,6 +9,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 files = $(shell find $(1) -not -path '*/.*' -not -path '*__pycache__*')
 PACKAGE := requirements.txt $(call files,fairlib)
 BOOK := _config.yml _toc.yml $(call files,chapters)
+NOTEBOOKS = $(shell grep -l '^kernelspec:' chapters/*.md)
+JCACHE := JUPYTERCACHE=_build/.jupyter_cache $(BIN)/jcache
 TESTS := pyproject.toml conftest.py $(call files,tests)
 
 .PHONY: help book test references figures lab lock clean
@@ -46,9 +48,14 @@ _build/package.done: .venv/lock.done $(PACKAGE)
 	@rm -rf _build/html _build/.doctrees _build/.jupyter_cache
 	@mkdir -p _build fairlib/__pycache__ && touch $@
 
+# Sphinx would run the chapters one after the other. Here they run side by side, and Sphinx finds them in its cache;
+# one that fails is not put there, so Sphinx runs it again and says what is wrong.
 # The page of results shows the outcomes of the last test run. After a warning the pages that were read are
 # dropped: Sphinx warns about a page only when it reads it, so the next build would pass.
 _build/book.done: _build/package.done $(BOOK) $(wildcard _build/outcomes.json)
+	@echo "Running the chapters that have changed"
+	@{ yes | $(JCACHE) notebook clear; yes | $(JCACHE) notebook add -r myst_nb_md $(NOTEBOOKS); \
+		$(JCACHE) project execute -e local-parallel -t 600; } >_build/chapters.log 2>&1 || true
 	@echo "Building the book (warnings are errors)"
 	@$(BIN)/jupyter-book build -W -n --keep-going . || { rm -rf _build/.doctrees; exit 1; }
 	@touch $@
