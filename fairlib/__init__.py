@@ -1,7 +1,8 @@
 """fairlib: the algorithms of four papers on fair bandits, and the book that teaches them.
 
 A *problem* (`Bandit`, on arms such as `bernoulli`) and a *policy* (`ucb1`, `thompson_beta`, your own `Policy`) go
-into `simulate`, and a `Result` comes out; where arms have contexts, a `ContextBandit` and a `ContextPolicy`. Each chapter of the book has a module; this one gathers what all share.
+into `simulate`, and a `Result` comes out; where arms have contexts, a `ContextBandit` and a `ContextPolicy`. Each
+chapter of the book has a module; this one gathers what all share.
 """
 
 from fairlib.arms import Arms, Bandit, Delay, bernoulli, beta, gaussian
