@@ -954,7 +954,9 @@ def fairx_lints_rule(value: Callable[..., float]) -> Callable[..., None]:
 
 @helper
 def posterior_draw(ridge: Ridge, sd: float, rng: Any, mu: Any) -> None:
-    r"""Draw a parameter from its normal posterior :math:`\mathcal N(\hat\mu, \sigma^2 \Sigma^{-1})`.
+    r"""Draw a parameter from its normal posterior.
+
+    The posterior is :math:`\mathcal N(\hat\mu, \sigma^2 \Sigma^{-1})`.
 
     Parameters
     ----------
