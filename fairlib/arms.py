@@ -1,5 +1,6 @@
 """The arms of a bandit: how their rewards are drawn, and the game that is played on them."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -194,7 +195,7 @@ class Bandit:
     Raises
     ------
     TypeError, ValueError
-        If `arms` are not `Arms`, `plays` is out of range, or the delay does not fit the arms.
+        If `arms` are not `Arms`, `plays` is out of range, or the delay does not fit the arms or is no whole number.
 
     Examples
     --------
@@ -215,6 +216,16 @@ class Bandit:
             raise TypeError(f"delay must be a Delay, not {self.delay!r}")
         if self.delay is not None and len(self.delay.params) != self.arms.means.size:  # type: ignore[arg-type]
             raise ValueError(f"delay.params must have {self.arms.means.size} rows, one an arm")
+        if self.delay is not None:
+            # Compiled code would cut off 0.5 and turn nan into never without a word.
+            rng = np.random.default_rng(0)
+            for arm in range(self.arms.means.size):
+                reward = self.arms.draw(self.arms.params, arm, rng)
+                late = self.delay.draw(self.delay.params, arm, reward, rng)
+                if not isinstance(late, int | float | np.integer) or not -math.inf < late < math.inf or late % 1 != 0:
+                    raise ValueError(
+                        f"delay.draw must return whole numbers of rounds, negative for never, not {late!r} (arm {arm})"
+                    )
 
     @property
     def best_reward(self) -> float:

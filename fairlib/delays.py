@@ -698,10 +698,11 @@ def take_turns(t: int, plays: int, p: Any) -> bool:
     (True, array([1., 1., 0., 1.]))
     """
     first = (t - 1) * plays
+    if first >= p.size:
+        return False
     for j in range(first, first + plays):
-        if first < p.size:
-            p[j % p.size] = 1.0
-    return first < p.size
+        p[j % p.size] = 1.0
+    return True
 
 
 def upper_ends(params, low, high, mu):
@@ -1114,8 +1115,8 @@ def cucb_d_rule(params, state, t, selected, observed, total, rng, p):
         return
     width = params[1] + params[2] * math.log(t)
     for a in range(p.size):
-        m = max(observed[a], 1)
-        p[a] = total[a] / m + math.sqrt(width / m)
+        each = 1.0 / max(observed[a], 1)  # divide once: that is a twentieth of the round
+        p[a] = total[a] * each + math.sqrt(width * each)
     play_top(p, plays)
 
 

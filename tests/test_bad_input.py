@@ -4,6 +4,7 @@
 # mypy: ignore-errors
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -43,6 +44,16 @@ GAME = fl.Bandit(fl.bernoulli([0.5, 0.6]))
             "must have 1 rows",
         ),
         (lambda: fl.Bandit(fl.bernoulli([0.5]), delay=3), TypeError, "delay must be a Delay"),
+        (
+            lambda: fl.Bandit(fl.bernoulli([0.5]), delay=fl.Delay(lambda params, *_: params[0, 0], [[math.nan]])),
+            ValueError,
+            r"delay.draw must return whole numbers of rounds, .* not np.float64\(nan\) \(arm 0\)",
+        ),
+        (
+            lambda: fl.Bandit(fl.bernoulli([0.5]), delay=fl.Delay(lambda params, *_: 0.5, [[0.0]])),
+            ValueError,
+            "delay.draw must return whole numbers of rounds",
+        ),
         (lambda: fl.Delay(print, [1.0]), ValueError, "params must be a table"),
         (lambda: fl.Delay(print, "x"), TypeError, "params must be a table"),
         (lambda: fl.Delay("late", [[1.0]]), TypeError, "draw must be a function"),
