@@ -1,0 +1,740 @@
+"""Relative ranks: distributions, games, both regrets, policies against their boxes, the paper's numbers, bad input."""
+
+# Arguments of the wrong type are among what it is about.
+# mypy: disable-error-code="arg-type, list-item"
+
+import dataclasses
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.random import PCG64, Generator, SeedSequence
+
+import fairlib as fl
+from fairlib import exposure as ex
+from fairlib import ranks as rk
+from fairlib.contexts import Past, Ridge, World
+from fairlib.data import standardised, twoyear
+from fairlib.figures import look, show
+
+SECTION_6 = rk.section_6()
+MIXED = rk.mixed_groups([[1.0, 2.0], [3.0, 0.0], [2.0, 2.0]], [0.0, 1.0, 4.0], 0.5, shares=[0.6, 0.3, 0.1], arms=5)
+PEOPLE = twoyear()
+FEATURES = standardised(PEOPLE.features)
+POOL = rk.employer(FEATURES, PEOPLE.groups, PEOPLE.rewards, arms=10, sd=0.2)
+PAIR = rk.employer(FEATURES, PEOPLE.groups % 2, PEOPLE.rewards)
+# So few people that everybody comes again: a rank counts those with the same reward, too.
+FEW = np.random.default_rng(0).standard_normal((12, 3))
+FEW_PAIR = rk.employer(FEW, np.arange(12) % 2, FEW @ [1.0, 2.0, 3.0], sd=0.2)
+FEW_POOL = rk.employer(FEW, np.arange(12) % 3, FEW @ [1.0, 2.0, 3.0], arms=4, sd=0.2)
+WEIGHTS = [[4.0, 3, 7, 0], [8.0, 0, 0, 0], [5.0, 5], [2.0, 2, 2, 2], [0.5, -1.25], [0.1, 3.0, 0.7]]
+each_weights = pytest.mark.parametrize("weights", WEIGHTS, ids=itertools.count())
+NO_RIDGE = Ridge(np.zeros(0), np.zeros((0, 0)))
+
+
+# Distributions of rewards --------------------------------------------------------------------------------------------
+
+
+def in_fractions(weights, r):
+    """Return F(r) of the sum of weights times uniforms, from the volume of a cut cube, in exact fractions."""
+    w = [Fraction(v) for v in weights if v]
+    r -= sum((v for v in w if v < 0), Fraction(0))
+    w = [abs(v) for v in w]
+    total = Fraction(0)
+    for kept in itertools.product([0, 1], repeat=len(w)):
+        total += (-1) ** sum(kept) * max(r - sum(v for v, k in zip(w, kept, strict=True) if k), Fraction(0)) ** len(w)
+    return total / math.factorial(len(w)) / math.prod(w)
+
+
+@each_weights
+def test_distribution_function_is_exact(weights):
+    law = rk.uniform_sum(weights, shift=2.5)
+    low, high = law.breaks[0], law.breaks[-1]
+    for share in np.linspace(0, 1, 41):
+        r = float(low + share * (high - low))
+        assert law.cdf(r) == pytest.approx(float(in_fractions(weights, Fraction(r) - Fraction(5, 2))), abs=2e-15)
+    assert law.cdf([low - 1, low, high, high + 1]).tolist() == [0, 0, 1, 1]
+
+
+@each_weights
+def test_distribution_function_against_a_sample(weights):
+    law = rk.uniform_sum(weights)
+    y = np.random.default_rng(0).random((40_000, len(weights))) @ np.array(weights)
+    # Dvoretzky, Kiefer and Wolfowitz: farther off than this with a probability of 1e-6.
+    for r in law.quantile([0.1, 0.3, 0.5, 0.7, 0.9]):
+        assert abs((y <= r).mean() - law.cdf(r)) < math.sqrt(math.log(2e6) / 80_000)
+
+
+@each_weights
+def test_density_is_that_of_a_sum_with_one_part_more(weights):
+    # The sum with v U has the density (F(r) - F(r - v)) / v, where F is without.
+    without, law = rk.uniform_sum(weights), rk.uniform_sum([*weights, 1.75])
+    r = np.linspace(law.breaks[0], law.breaks[-1], 101)[1:-1]
+    assert law.density(r) == pytest.approx((without.cdf(r) - without.cdf(r - 1.75)) / 1.75, abs=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("weights", "largest"),
+    [([8.0], 1 / 8), ([5.0, 5], 1 / 5), ([4.0, 3, 7], 1 / 7), ([2.0] * 4, 1 / 3), ([1.0, 2], 1 / 2)],
+    ids=itertools.count(),
+)
+def test_largest_density(weights, largest):
+    law = rk.uniform_sum(weights)
+    assert law.largest_density == pytest.approx(largest, abs=1e-15)
+    assert law.density(np.linspace(-1, sum(weights) + 1, 5001)).max() == pytest.approx(largest, rel=1e-5)
+
+
+def test_ranks_are_those_of_the_distribution():
+    laws = [rk.uniform_sum([4, 3, 7]), rk.empirical([3.0, 1.0, 2.0, 2.0]), rk.uniform_sum([-2.0], shift=1.0)]
+    table = rk.flat(laws)
+    for group, law in enumerate(laws):
+        rewards = np.concatenate([law.breaks, np.linspace(law.breaks[0] - 1, law.breaks[-1] + 1, 57)])
+        assert [rk.rank(table, group, r) for r in rewards] == law.cdf(rewards).tolist()
+
+
+def test_an_empirical_rank_is_the_share_at_most():
+    sample = np.random.default_rng(1).integers(0, 20, 300) / 7
+    law = rk.empirical(sample)
+    for r in [*sample, *(sample + 0.01), -1.0, 9.0]:
+        assert law.cdf(r) == pytest.approx((sample <= r).mean(), abs=1e-15)
+    assert law.cdf(sample.max()) == 1
+
+
+@each_weights
+def test_quantile_is_the_inverse(weights):
+    law, ranks = rk.uniform_sum(weights), np.linspace(0, 1, 102)[1:]
+    assert law.cdf(law.quantile(ranks)) == pytest.approx(ranks, abs=1e-12)
+    sample = rk.empirical(np.arange(7.0))
+    assert sample.quantile(sample.cdf(np.arange(7.0))).tolist() == list(range(7))
+
+
+# Games ---------------------------------------------------------------------------------------------------------------
+
+
+def streams(seed, run):
+    """Return the policy's generator and the world's, as the engine makes them."""
+    return (Generator(PCG64(SeedSequence(seed, spawn_key=(run, stream)))) for stream in (0, 1))
+
+
+def plainly(game, choose, horizon, seed, run=0):
+    """Play a game round by round with `choose(t, contexts, groups, past, rng)`, and return what happened.
+
+    Nothing here is the engine's but the world's draw: regrets are sums over a Python list, ranks those of the
+    distributions themselves.
+    """
+    own, world = streams(seed, run)
+    k, d = game.world.arms, game.world.dimension
+    past, fair, standard = [], [0.0], [0.0]
+    counts = np.zeros((2, game.world.groups))
+    for t in range(1, horizon + 1):
+        x, g, m, r = np.zeros((k, d)), np.zeros(k, int), np.zeros(k), np.zeros(k)
+        game.world.draw(np.array(game.world.params), world, x, g, m, r)
+        p = choose(t, x, g, past, own)
+        arm = int(np.searchsorted(np.cumsum(p), own.random(), side="right"))
+        ranks = [float(game.distributions[g[a]].cdf(m[a])) for a in range(k)]
+        fair.append(fair[-1] + max(ranks) - ranks[arm])
+        standard.append(standard[-1] + max(m) - m[arm])
+        np.add.at(counts[0], g, 1)
+        counts[1, g[arm]] += 1
+        past.append((x, g, arm, r[arm]))
+    return fair[1:], standard[1:], [row[2] for row in past], counts
+
+
+def any_of(scores):
+    best = np.array(scores) == max(scores)
+    return best / best.sum()
+
+
+def choices(result, run=0):
+    """Return the arm played in each round, if all rounds are recorded."""
+    return np.diff(result.selected[run], axis=0, prepend=0).argmax(axis=1).tolist()
+
+
+@pytest.mark.parametrize("game", [SECTION_6, MIXED, POOL, PAIR], ids=["section 6", "mixed", "pool", "pair"])
+def test_both_regrets_and_the_counts_against_a_plain_loop(game):
+    result = fl.simulate(game, rk.at_random(), 60, seed=4, runs=2, rounds=range(1, 61))
+    for run in range(2):
+        fair, standard, arms, counts = plainly(
+            game, lambda t, x, g, past, rng: np.full(len(g), 1 / len(g)), 60, seed=4, run=run
+        )
+        assert choices(result, run) == arms
+        assert result.fair_regret[run] == pytest.approx(fair, abs=1e-10)
+        assert result.regret[run] == pytest.approx(standard, abs=1e-10)
+        assert result.received[run, -1].tolist() == counts[0].tolist()
+        assert result.chosen[run, -1].tolist() == counts[1].tolist()
+        with np.errstate(invalid="ignore"):
+            assert result.acceptance[run, -1] == pytest.approx(counts[1] / counts[0], nan_ok=True)
+
+
+def drawn(game, rounds, seed):
+    """Return contexts, groups, means and rewards of many rounds."""
+    rng = np.random.default_rng(seed)
+    k, d = game.world.arms, game.world.dimension
+    x, g = np.zeros((rounds, k, d)), np.zeros((rounds, k), int)
+    m, r = np.zeros((rounds, k)), np.zeros((rounds, k))
+    for t in range(rounds):
+        game.world.draw(np.array(game.world.params), rng, x[t], g[t], m[t], r[t])
+    return x, g, m, r
+
+
+@pytest.mark.parametrize("game", [SECTION_6, MIXED], ids=["section 6", "mixed"])
+def test_contexts_are_laid_out_as_the_paper_says(game):
+    x, g, m, r = drawn(game, 3000, 0)
+    n = (game.world.dimension - 1) // game.world.groups
+    for (s, a), group in np.ndenumerate(g[:50]):
+        assert x[s, a, -1] == pytest.approx(game.world.params[1 + group, 0])
+        assert not np.delete(x[s, a, :-1], np.s_[group * n : group * n + n]).any()
+    assert m == pytest.approx(x @ game.parameter, abs=1e-12)
+    noise = (r - m).ravel()
+    assert abs(noise.mean()) < 3 * noise.std() / noise.size**0.5
+    assert noise.std() == pytest.approx(game.world.params[0, 0], rel=0.05)
+    ranks = np.select([g == i for i in range(game.world.groups)], [law.cdf(m) for law in game.distributions])
+    # Ranks are uniform and independent (Proposition 3.1's proof), whatever the groups.
+    assert np.mean(ranks) == pytest.approx(0.5, abs=3 / (12 * noise.size) ** 0.5)
+    assert np.var(ranks) == pytest.approx(1 / 12, rel=0.05)
+    assert abs(np.corrcoef(ranks.T)[np.triu_indices(len(g[0]), 1)]).max() < 4 / 3000**0.5
+
+
+def test_section_6_is_the_paper_s_instance():
+    assert SECTION_6.parameter.tolist() == [4, 3, 7, 0, 8, 0, 0, 0, 5, 5, 0, 0, 2, 2, 2, 2, 1]
+    assert np.asarray(SECTION_6.world.params)[1:, 0] == pytest.approx(16 / 3 * np.arange(4))
+    assert np.asarray(rk.section_6(step=3).world.params)[1:, 0].tolist() == [0, 3, 6, 9]
+    assert [law.breaks[-1] - law.breaks[0] for law in SECTION_6.distributions] == pytest.approx([14, 8, 10, 8])
+
+
+def test_candidates_together_share_their_numbers():
+    x, _, m, _ = drawn(rk.section_6(together=1.0), 20, 0)
+    for s, a in itertools.product(range(20), range(4)):
+        assert x[s, a, 4 * a : 4 * a + 4].tolist() == x[s, 0, :4].tolist()
+    assert m == pytest.approx(x @ SECTION_6.parameter, abs=1e-12)
+
+
+def test_shares_of_mixed_groups():
+    _, g, _, _ = drawn(MIXED, 4000, 1)
+    shares = np.bincount(g.ravel(), minlength=3) / g.size
+    assert abs(shares - [0.6, 0.3, 0.1]).max() < 3 * 0.5 / g.size**0.5
+
+
+@pytest.mark.parametrize("game", [POOL, PAIR], ids=["pool", "pair"])
+def test_people_come_with_their_own_contexts_and_ranks(game):
+    x, g, m, r = drawn(game, 400, 2)
+    labels = PEOPLE.groups if game is POOL else PEOPLE.groups % 2
+    where = {row.tobytes(): i for i, row in enumerate(FEATURES)}
+    rows = np.array([[where[row.tobytes()] for row in xs] for xs in x])
+    twins = len(FEATURES) - len(where)  # people with the same features may differ in group and wage
+    assert (labels[rows] == g).mean() > 1 - 2 * twins / len(FEATURES)
+    assert m == pytest.approx(x @ game.parameter, abs=1e-12)
+    if game is PAIR:
+        assert (g == [0, 1]).all()
+        assert (PEOPLE.rewards[rows] == r).mean() > 1 - 2 * twins / len(FEATURES)
+    else:
+        assert (r - m).std() == pytest.approx(0.2, rel=0.05)
+        assert abs(np.bincount(g.ravel()) / g.size - np.bincount(labels) / len(labels)).max() < 3 * 0.5 / g.size**0.5
+    for i, law in enumerate(game.distributions):
+        means = FEATURES[labels == i] @ game.parameter
+        assert law.cdf(means.max() + 1e-9) == 1
+        assert law.cdf(np.median(means)) == pytest.approx(0.5, abs=0.01)
+
+
+def test_the_employer_s_parameter_is_the_ridge_regression():
+    x, y = FEATURES, PEOPLE.rewards
+    assert x.T @ (y - x @ POOL.parameter) == pytest.approx(1e-8 * POOL.parameter, abs=1e-7)
+
+
+@pytest.mark.parametrize("game", [SECTION_6, MIXED, POOL, PAIR], ids=["section 6", "mixed", "pool", "pair"])
+def test_those_who_are_told_all_have_no_regret(game):
+    fair = fl.simulate(game, rk.gmf(game), 1000, runs=3, seed=1)
+    best = fl.simulate(game, rk.reward_optimal(game), 1000, runs=3, seed=1)
+    if game in (POOL, PAIR):  # on data there are steps, so that a rank that is off at all is off by a step
+        assert (fair.fair_regret == 0).all()
+    assert fair.fair_regret.max() < 1e-10
+    assert best.regret.max() < 1e-10
+    assert best.fair_regret[:, -1].min() > 10 < fair.regret[:, -1].min()
+
+
+# Policies against their boxes ----------------------------------------------------------------------------------------
+
+
+def estimate_of(past, t, ridge, noise, rng, kept, d):
+    """Lines 4 and 5 of Algorithm 1, by `numpy.linalg.solve`; the noise is drawn once for each first half."""
+    half = (t - 1) // 2
+    if half == 0:
+        return np.zeros(d)
+    if t % 2 == 1:
+        x, r = np.array([row[0][row[2]] for row in past[:half]]), np.array([row[3] for row in past[:half]])
+        gamma = np.array([rng.standard_normal() for _ in range(d)])
+        kept[:] = np.linalg.solve(x.T @ x + ridge * np.eye(d), x.T @ r) + noise / (d * math.sqrt(half)) * gamma
+    return kept
+
+
+def algorithm_1(ridge, noise, ties):
+    """Algorithm 1, arm by arm; ranks are shares of the second half of the past."""
+    kept = {}
+
+    def choose(t, contexts, groups, past, rng):
+        d = contexts.shape[1]
+        mu = estimate_of(past, t, ridge, noise, rng, kept.setdefault("mu", np.zeros(d)), d)
+        second = past[(t - 1) // 2 :]
+        ranks = [
+            sum(mu @ row[0][a] <= mu @ contexts[a] for row in second) / max(len(second), 1) for a in range(len(groups))
+        ]
+        return any_of(ranks) if ties == "any" else np.eye(len(groups))[int(np.argmax(ranks))]
+
+    return choose
+
+
+def algorithm_2(ridge, noise):
+    """Algorithm 2, with all candidates of the group and, where there were none, the rank 1/2."""
+    kept = {}
+
+    def choose(t, contexts, groups, past, rng):
+        d = contexts.shape[1]
+        mu = estimate_of(past, t, ridge, noise, rng, kept.setdefault("mu", np.zeros(d)), d)
+        ranks = []
+        for x, i in zip(contexts, groups, strict=True):
+            same = [mu @ y <= mu @ x for row in past[(t - 1) // 2 :] for y, j in zip(*row[:2], strict=True) if i == j]
+            ranks.append(np.mean(same) if same else 0.5)
+        return any_of(ranks)
+
+    return choose
+
+
+def on_all_rounds(ridge):
+    """Return the ridge regression on all rounds so far."""
+
+    def mu(past, d):
+        x = np.array([row[0][row[2]] for row in past]).reshape(-1, d)
+        return np.linalg.solve(x.T @ x + ridge * np.eye(d), x.T @ np.array([row[3] for row in past]))
+
+    return mu
+
+
+def the_oracle_cdf(game, ridge):
+    def choose(t, contexts, groups, past, rng):
+        mu = on_all_rounds(ridge)(past, contexts.shape[1])
+        return any_of([float(game.distributions[i].cdf(x @ mu)) for x, i in zip(contexts, groups, strict=True)])
+
+    return choose
+
+
+def the_oracle_of_rewards(game):
+    mu = game.parameter
+
+    def choose(t, contexts, groups, past, rng):
+        ranks = []
+        for x, i in zip(contexts, groups, strict=True):
+            same = [y @ mu <= x @ mu for row in past for y, j in zip(*row[:2], strict=True) if i == j]
+            ranks.append(np.mean(same) if same else 0.5)
+        return any_of(ranks)
+
+    return choose
+
+
+def greedily(ridge):
+    def choose(t, contexts, groups, past, rng):
+        return any_of((contexts @ on_all_rounds(ridge)(past, contexts.shape[1])).tolist())
+
+    return choose
+
+
+@pytest.mark.parametrize(
+    ("game", "policy", "box"),
+    [
+        (SECTION_6, rk.fair_greedy(17), algorithm_1(0.1, 1e-3, "any")),
+        (SECTION_6, rk.fair_greedy(17, ridge=2.0, noise=1.0), algorithm_1(2.0, 1.0, "any")),
+        (SECTION_6, rk.fair_greedy(17, ties="first"), algorithm_1(0.1, 1e-3, "first")),
+        (PAIR, rk.fair_greedy(21), algorithm_1(0.1, 1e-3, "any")),
+        (MIXED, rk.fair_greedy_v2(7), algorithm_2(0.1, 1e-3)),
+        (MIXED, rk.fair_greedy_v2(7, ridge=2.0, noise=1.0), algorithm_2(2.0, 1.0)),
+        (POOL, rk.fair_greedy_v2(21), algorithm_2(0.1, 1e-3)),
+        (FEW_PAIR, rk.fair_greedy(3), algorithm_1(0.1, 1e-3, "any")),
+        (FEW_POOL, rk.fair_greedy_v2(3), algorithm_2(0.1, 1e-3)),
+        (FEW_POOL, rk.oracle_rewards(FEW_POOL), the_oracle_of_rewards(FEW_POOL)),
+        (SECTION_6, rk.oracle_cdf(SECTION_6), the_oracle_cdf(SECTION_6, 0.1)),
+        (MIXED, rk.oracle_cdf(MIXED, ridge=3.0), the_oracle_cdf(MIXED, 3.0)),
+        (SECTION_6, rk.oracle_rewards(SECTION_6), the_oracle_of_rewards(SECTION_6)),
+        (MIXED, rk.oracle_rewards(MIXED), the_oracle_of_rewards(MIXED)),
+        (SECTION_6, rk.greedy(), greedily(0.1)),
+        (MIXED, rk.greedy(ridge=3.0), greedily(3.0)),
+    ],
+    ids=itertools.count(),
+)
+def test_policies_play_as_their_boxes_say(game, policy, box):
+    result = fl.simulate(game, policy, 100, seed=8, rounds=range(1, 101))
+    fair, _, arms, _ = plainly(game, box, 100, seed=8)
+    assert choices(result) == arms
+    assert result.fair_regret[0] == pytest.approx(fair, abs=1e-10)
+
+
+def test_v2_is_algorithm_1_where_arm_a_is_group_a():
+    one, two = (
+        fl.simulate(SECTION_6, policy, 400, runs=5, seed=3) for policy in (rk.fair_greedy(17), rk.fair_greedy_v2(17))
+    )
+    assert np.array_equal(one.selected, two.selected)
+    assert np.array_equal(one.fair_regret, two.fair_regret)
+
+
+def test_a_group_not_seen_yet_has_the_rank_one_half():
+    contexts = np.array([[[1.0], [2.0]], [[3.0], [4.0]], [[0.0], [0.0]]])
+    past = Past(contexts, np.zeros((3, 2), int), np.zeros(3, int), np.array([1.0, 2.0, 0.0]))
+    policy = rk.fair_greedy_v2(1, noise=1e-9)
+    state, rng = np.zeros(policy.memory), np.random.default_rng(0)
+    # The second half holds 3 and 4, of group 0. A newcomer of group 1 stands at 1/2: above 2.0, below 3.5, beside 3.5.
+    for now, groups, expected in [
+        ([2.0, 9.0], [0, 1], [0, 1]),
+        ([4.0, 9.0], [0, 1], [1, 0]),
+        ([3.5, 9.0], [0, 1], [0.5, 0.5]),
+    ]:
+        p, state[:] = np.zeros(2), 0
+        for t in (1, 2, 3):
+            p[:] = 0
+            policy.rule(policy.params, state, t, np.array(now)[:, None], np.array(groups), NO_RIDGE, past, rng, p)
+        assert p.tolist() == expected
+
+
+def rehearse(policy, game, rounds, seed):
+    """Return a rule's probabilities in each of many rounds, whatever it would have played."""
+    x, g, _, r = drawn(game, rounds, seed)
+    past = Past(x, g, np.arange(rounds) % g.shape[1], r[:, 0])
+    state, rng, shown = np.zeros(policy.memory), np.random.default_rng(0), []
+    for t in range(1, rounds + 1):
+        p = np.zeros(g.shape[1])
+        policy.rule(policy.params, state, t, x[t - 1], g[t - 1], NO_RIDGE, past, rng, p)
+        shown.append(p)
+    return np.array(shown)
+
+
+def test_rarely_refreshed_in_every_round_is_v2():
+    often = rehearse(rk.fair_greedy_rarely(7, 5, 3, horizon=120, growth=1.0001, noise=1e-300), MIXED, 120, 5)
+    plain = rehearse(rk.fair_greedy_v2(7, noise=1e-300), MIXED, 120, 5)
+    # As long as a group has never been chosen, its estimated rewards are noise, which the two draw at other times.
+    assert np.array_equal(often[20:], plain[20:])
+
+
+def test_rarely_keeps_what_it_knows_until_the_data_have_grown():
+    policy = rk.fair_greedy_rarely(7, 5, 3, horizon=60, growth=1.5)
+    x, g, _, r = drawn(MIXED, 80, 6)
+    past = Past(x, g, np.arange(80) % 5, r[:, 0])
+    state, rng, same_rng = np.zeros(policy.memory), np.random.default_rng(0), np.random.default_rng(0)
+    mu, seen = np.zeros(7), {i: np.zeros(0) for i in range(3)}
+    for t in range(1, 81):
+        if t in (3, 5, 8, 12, 18, 27, 41):  # 3, and then 1.5 times, rounded up; 62 is after the horizon
+            half = (t - 1) // 2
+            played = np.array([x[s, s % 5] for s in range(half)])
+            mu = np.linalg.solve(played.T @ played + 0.1 * np.eye(7), played.T @ r[:half, 0])
+            mu += 1e-3 / (7 * math.sqrt(half)) * np.array([same_rng.standard_normal() for _ in range(7)])
+            seen = {i: x[half : t - 1][g[half : t - 1] == i] @ mu for i in range(3)}
+        p = np.zeros(5)
+        policy.rule(policy.params, state, t, x[t - 1], g[t - 1], NO_RIDGE, past, rng, p)
+        ranks = [(seen[i] <= y @ mu).mean() if seen[i].size else 0.5 for y, i in zip(x[t - 1], g[t - 1], strict=True)]
+        assert p.tolist() == any_of(ranks).tolist()
+
+
+def test_rarely_costs_little_regret():
+    plain, rare = (
+        fl.simulate(SECTION_6, policy, 500, runs=200, seed=2, rounds=[500]).fair_regret[:, -1]
+        for policy in (rk.fair_greedy(17), rk.fair_greedy_rarely(17, 4, 4, horizon=500))
+    )
+    assert rare.mean() < 1.3 * plain.mean()
+
+
+OWN = [
+    (SECTION_6, rk.fair_greedy(17)),
+    (SECTION_6, rk.fair_greedy(17, ties="first")),
+    (MIXED, rk.fair_greedy_v2(7)),
+    (FEW_PAIR, rk.fair_greedy(3)),
+    (FEW_POOL, rk.fair_greedy_v2(3)),
+    (MIXED, rk.fair_greedy_rarely(7, 5, 3, horizon=200)),
+    (SECTION_6, rk.gmf(SECTION_6)),
+    (POOL, rk.gmf(POOL)),
+    (SECTION_6, rk.reward_optimal(SECTION_6)),
+    (MIXED, rk.at_random()),
+    (SECTION_6, rk.greedy()),
+    (SECTION_6, rk.oracle_cdf(SECTION_6)),
+    (MIXED, rk.oracle_rewards(MIXED)),
+]
+each_own = pytest.mark.parametrize(("game", "policy"), OWN, ids=itertools.count())
+
+
+@each_own
+def test_compiled_and_interpreted_play_the_same(game, policy):
+    fast, slow = (
+        fl.simulate(game, dataclasses.replace(policy, interpret=plain), 120, seed=6, rounds=range(1, 121))
+        for plain in (False, True)
+    )
+    assert np.array_equal(fast.selected, slow.selected)
+    assert fast.fair_regret == pytest.approx(slow.fair_regret, abs=1e-12)
+
+
+@each_own
+def test_policies_keep_the_rules_and_have_a_look_and_can_be_shown(game, policy):
+    fl.check_policy(policy, arms=game.world.arms)
+    assert look(policy.name)["color"].startswith("#")
+    assert f"def {policy.rule.__name__}(" in show(policy.rule).data
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 3], ids=str)
+def test_the_shortest_horizons(horizon):
+    for game, policy in OWN:
+        result = fl.simulate(game, policy, horizon, runs=3)
+        assert result.selected[:, -1].sum(axis=1).tolist() == [horizon] * 3
+        assert np.isfinite(result.fair_regret).all()
+    short = rk.fair_greedy_rarely(17, 4, 4, horizon=3)  # plays on with what it has
+    assert fl.simulate(SECTION_6, short, 50).selected[0, -1].sum() == 50
+
+
+# Demographic parity --------------------------------------------------------------------------------------------------
+
+
+def first_of_the_best(t, k):
+    """Return the chances of the arms in round t if ties go to the first; ranks are uniform on 0, 1/n, ..., 1."""
+    n = t - 1 - (t - 1) // 2
+    level = np.arange(n + 1)
+    return [float(((level / (n + 1)) ** a * ((level + 1) / (n + 1)) ** (k - 1 - a)).sum() / (n + 1)) for a in range(k)]
+
+
+def test_ties_to_the_first_break_lemma_4_1():
+    assert first_of_the_best(3, 4) == pytest.approx([9 / 16, 1 / 4, 1 / 8, 1 / 16])
+    runs = 2000
+    for t in (3, 10):
+        first, fair = (
+            np.diff(fl.simulate(SECTION_6, policy, t, runs=runs, rounds=[t - 1, t]).selected, axis=1)[:, 0].mean(axis=0)
+            for policy in (rk.fair_greedy(17, ties="first"), rk.fair_greedy(17))
+        )
+        assert first == pytest.approx(first_of_the_best(t, 4), abs=4 * 0.5 / runs**0.5)
+        assert fair == pytest.approx([1 / 4] * 4, abs=4 * 0.44 / runs**0.5)
+        assert abs(first - fair).max() > 0.05
+
+
+def test_fair_greedy_has_parity_on_average_but_not_given_the_past():
+    given = rk.acceptance_given_past(SECTION_6, rk.fair_greedy(17), t=12, pasts=60, draws=400, seed=1)
+    noise = (0.25 * 0.75 / 400) ** 0.5
+    assert given.mean(axis=0) == pytest.approx([1 / 4] * 4, abs=4 * given.std() / 60**0.5)
+    assert given.std() > 2 * noise
+    told = rk.acceptance_given_past(SECTION_6, rk.gmf(SECTION_6), t=12, pasts=10, draws=400, seed=1)
+    assert abs(told - 1 / 4).max() < 4 * noise
+
+
+def test_gmf_has_parity_given_the_past_also_in_a_pool():
+    told = rk.acceptance_given_past(MIXED, rk.gmf(MIXED), t=3, pasts=3, draws=3000, seed=2)
+    spread = (0.2 * 0.8 / (3000 * 5 * np.array([0.6, 0.3, 0.1]))) ** 0.5
+    assert (abs(told - 1 / 5) < 4 * spread).all()
+
+
+def test_parity_needs_independent_candidates():
+    together = rk.section_6(together=1.0)
+    chances = rk.acceptance_given_past(together, rk.gmf(together), t=1, pasts=1, draws=4000, seed=3)
+    assert abs(chances - 1 / 4).max() > 4 * (0.25 * 0.75 / 4000) ** 0.5
+    assert chances.sum() == pytest.approx(1)
+
+
+def test_parity_is_measured_with_the_engine_s_regression_too():
+    # Greedy chooses the last group, whose bias is the largest, nearly always: once it has learnt that.
+    chances = rk.acceptance_given_past(SECTION_6, rk.greedy(), t=200, pasts=2, draws=100, seed=0)
+    assert chances[:, 3].min() > 0.8
+
+
+# The numbers of section 6 --------------------------------------------------------------------------------------------
+
+
+def test_uniform_regret_is_what_it_must_be():
+    for game, errors in ((SECTION_6, 2), (MIXED, 3)):
+        k = game.world.arms
+        last = fl.simulate(game, rk.at_random(), 500, runs=400, seed=1, rounds=[500]).fair_regret[:, -1]
+        assert abs(last.mean() - 500 * (k - 1) / (2 * (k + 1))) < errors * last.std() / 400**0.5
+
+
+def test_fair_greedy_has_the_regret_of_the_public_code():
+    """With its settings: its biases, ties to the first, hardly any noise. It has 22.7 +- 0.3 over 200 runs."""
+    last = fl.simulate(
+        SECTION_6, rk.fair_greedy(17, noise=1e-8, ties="first"), 500, runs=400, seed=1, rounds=[500]
+    ).fair_regret[:, -1]
+    assert abs(last.mean() - 22.7) < 2 * math.hypot(last.std() / 400**0.5, 0.3)
+    assert last.std() == pytest.approx(5.8, rel=0.25)
+
+
+def test_fair_regret_grows_like_the_root_and_oful_s_like_the_horizon():
+    rounds = [125, 500, 2000]
+    fair, oful = (
+        fl.simulate(SECTION_6, policy, 2000, runs=30, seed=1, rounds=rounds).fair_regret.mean(axis=0)
+        for policy in (rk.fair_greedy(17), ex.oful(2.0, 15.0, 0.1, ridge=0.1))
+    )
+    assert fair[2] < 2.4 * fair[1]
+    assert oful[2] > 3.2 * oful[1] > 10 * fair[1]
+
+
+def by_quadrature(game):
+    """Return a round's standard regret of GMF, of uniform choice, and the fair regret of the reward-optimal.
+
+    Between two breaks everything is a polynomial of degree at most 11, for which 6 points of Gauss would do.
+    """
+    laws, k = game.distributions, game.world.arms
+    breaks = np.unique(np.concatenate([law.breaks for law in laws]))
+    point, weight = np.polynomial.legendre.leggauss(8)
+    half = np.diff(breaks)[:, None] / 2
+    x, dx = breaks[:-1, None] + half * (1 + point), half * weight
+    cdf, density = np.array([law.cdf(x) for law in laws]), np.array([law.density(x) for law in laws])
+    best = breaks[-1] - (dx * cdf.prod(axis=0)).sum()
+    fair = (dx * x * density * cdf ** (k - 1)).sum()
+    mean = (dx * x * density).sum() / k
+    others = np.array([np.delete(cdf, a, axis=0).prod(axis=0) for a in range(k)])
+    return best - fair, best - mean, k / (k + 1) - (dx * cdf * density * others).sum()
+
+
+@pytest.mark.parametrize(
+    ("step", "fair", "uniform", "optimal"),
+    [(16 / 3, 4.94836035, 7.02200631, 0.27531755), (3, 1.69066403, 3.76430999, 0.18307999)],
+    ids=["code", "text"],
+)
+def test_price_of_fairness_by_quadrature(step, fair, uniform, optimal):
+    game = rk.section_6(step)
+    assert by_quadrature(game) == pytest.approx((fair, uniform, optimal), abs=1e-8)
+    for policy, measure, expected in [
+        (rk.gmf(game), "regret", fair),
+        (rk.at_random(), "regret", uniform),
+        (rk.reward_optimal(game), "fair_regret", optimal),
+    ]:
+        total = getattr(fl.simulate(game, policy, 500, runs=100, seed=11, rounds=[500]), measure)[:, -1]
+        assert abs(total.mean() - 500 * expected) < 3 * total.std() / 10
+
+
+# Bad input -----------------------------------------------------------------------------------------------------------
+
+
+def ungrouped_draw(params, rng, contexts, groups, means, rewards):
+    """Give every candidate the group that params hold, and every number the second."""
+    for a in range(groups.size):
+        groups[a] = int(params[0, 0])
+        contexts[a, 0] = params[0, 1]
+        means[a] = 0.0
+        rewards[a] = 0.0
+
+
+def strange(group, number):
+    world = World(2, 1, ungrouped_draw, [[group, 0.0 if math.isnan(number) else number]], groups=2)
+    return rk.RankBandit(world, parameter=[1.0], distributions=[rk.uniform_sum([1.0])] * 2)
+
+
+def test_a_label_out_of_range_is_refused_and_nothing_lost():
+    for policy in (rk.at_random(), rk.fair_greedy_v2(1), rk.greedy()):
+        for group in (2, -1):
+            with pytest.raises(ValueError, match="groups that exist; in round 1 of run 0 it did not"):
+                fl.simulate(strange(group, 1.0), policy, 10)
+        assert fl.simulate(strange(1, 1.0), policy, 10).selected[0, -1].sum() == 10
+
+
+def nowhere_draw(params, rng, contexts, groups, means, rewards):
+    """Draw a context that is not a number in round 3 or so."""
+    for a in range(groups.size):
+        contexts[a, 0] = math.nan if rng.random() < 0.2 else 1.0
+
+
+def test_a_context_that_is_not_a_number_is_refused():
+    world = World(2, 1, nowhere_draw, [[0.0]])
+    game = rk.RankBandit(world, parameter=[1.0], distributions=[rk.uniform_sum([1.0])])
+    with pytest.raises(ValueError, match=r"must fill a round with finite numbers .* in round \d+ of run 0"):
+        fl.simulate(game, rk.fair_greedy_v2(1), 100)
+
+
+LAW = rk.uniform_sum([1.0])
+WORLD = SECTION_6.world
+X, Y = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1.0, 2.0, 3.0]
+NAN = [[1.0, 0.0], [0.0, float("nan")], [1.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: rk.uniform_sum([]), ValueError, "weights must be a list"),
+        (lambda: rk.uniform_sum([0.0, 0.0]), ValueError, "weights must have from 1 to 8 numbers other than 0, not 0"),
+        (lambda: rk.uniform_sum(np.ones(9)), ValueError, "weights must have from 1 to 8 numbers .* not 9"),
+        (lambda: rk.uniform_sum([1.0, np.nan]), ValueError, "weights must be numbers, not nan"),
+        (lambda: rk.uniform_sum([1.0], shift="far"), TypeError, "shift must be a number"),
+        (lambda: rk.empirical([]), ValueError, "rewards must be a list"),
+        (lambda: rk.empirical([np.nan]), ValueError, "rewards must be numbers, not nan"),
+        (lambda: rk.empirical([1.0]).density([1.0]), ValueError, "jumps.* no density"),
+        (lambda: LAW.quantile([0.0]), ValueError, r"ranks must be numbers above 0 and at most 1, not \[0.0\]"),
+        (lambda: LAW.quantile([np.nan]), ValueError, "ranks must be"),
+        (lambda: rk.flat([]), ValueError, "distributions must have at least one"),
+        (lambda: rk.flat([0.5]), TypeError, "distributions must be RewardDistributions"),
+        (
+            lambda: rk.RankBandit(World(1, 1, WORLD.draw, [[0.0]]), parameter=[1.0], distributions=[LAW]),
+            ValueError,
+            "world must have at least 2 arms.* not 1",
+        ),
+        (lambda: rk.RankBandit(WORLD, parameter=[1.0], distributions=[LAW] * 4), ValueError, "parameter must have 17"),
+        (
+            lambda: rk.RankBandit(WORLD, parameter=np.ones(17), distributions=[LAW] * 3),
+            ValueError,
+            "distributions must be 4, as many as the world has groups, not 3",
+        ),
+        (lambda: rk.RankBandit("world", parameter=[1.0], distributions=[LAW]), TypeError, "world must be a World"),
+        (
+            lambda: rk.separate_groups([[1.0]], [0.0], 1.0),
+            ValueError,
+            "weights and biases must be of at least 2 groups",
+        ),
+        (lambda: rk.separate_groups([[1.0], [2.0]], [0.0], 1.0), ValueError, "as many in each, not 2 and 1"),
+        (lambda: rk.separate_groups([[1.0], [1.0, 2.0]], [0.0, 0.0], 1.0), TypeError, "weights must be an array"),
+        (lambda: rk.separate_groups([[1.0], [0.0]], [0.0, 0.0], 1.0), ValueError, "numbers other than 0, not 0"),
+        (lambda: rk.separate_groups([[1.0], [2.0]], [0.0, 0.0], -1.0), ValueError, "sd must be .* not -1.0"),
+        (lambda: rk.section_6(together=1.5), ValueError, r"together must be a number in \[0, 1\], not 1.5"),
+        (lambda: rk.section_6(step="3a"), TypeError, "step must be a number"),
+        (
+            lambda: rk.mixed_groups([[1.0], [2.0]], [0, 0], 1, shares=[0.5, 0.6], arms=3),
+            ValueError,
+            "shares must be 2 numbers, one a group, with sum 1",
+        ),
+        (
+            lambda: rk.mixed_groups([[1.0], [2.0]], [0, 0], 1, shares=[1.0, 0.0], arms=3),
+            ValueError,
+            "shares must be numbers .*above 0.* not 0.0",
+        ),
+        (
+            lambda: rk.mixed_groups([[1.0], [2.0]], [0, 0], 1, shares=[0.5, 0.5], arms=1),
+            ValueError,
+            "arms must be a whole number of at least 2, not 1",
+        ),
+        (lambda: rk.employer(NAN, [0, 1, 1], Y), ValueError, r"contexts must be finite numbers, not nan \(at \[1, 1\]"),
+        (lambda: rk.employer([[1.0], [1.0, 2.0]], [0, 1], [1.0, 2.0]), TypeError, "contexts must be an array"),
+        (lambda: rk.employer(X, [0, 1], Y), ValueError, "groups and rewards must have 3 numbers"),
+        (lambda: rk.employer(X, [[0], [1, 1], [0]], Y), TypeError, "groups must be whole numbers from 0"),
+        (lambda: rk.employer(X, [0, 1, 3], Y), ValueError, r"somebody in each, not \[0, 1, 3\]"),
+        (lambda: rk.employer(X, [0, -1, 1], Y), ValueError, r"groups must run from 0 .* not \[-1, 0, 1\]"),
+        (lambda: rk.employer(X, [0, 0, 0], Y), ValueError, "groups must run from 0 to at least 1"),
+        (lambda: rk.employer(X, [0.0, 1.0, 1.0], Y), TypeError, "groups must be whole numbers from 0"),
+        (lambda: rk.employer(X, [0, 1, 1], Y, arms=1), ValueError, "arms must be a whole number of at least 2, not 1"),
+        (lambda: rk.employer(X, [0, 1, 1], Y, sd=-0.2), ValueError, "sd must be"),
+        (lambda: rk.fair_greedy(0), ValueError, "dimension must be"),
+        (lambda: rk.fair_greedy(2, ridge=0), ValueError, "ridge must be a number above 0, not 0"),
+        (lambda: rk.fair_greedy(2, noise=0), ValueError, "noise must be"),
+        (lambda: rk.fair_greedy(2, noise=1.1), ValueError, "noise must be"),
+        (lambda: rk.fair_greedy(2, ties="last"), ValueError, "ties must be 'any' or 'first', not 'last'"),
+        (lambda: rk.fair_greedy_v2(2.0), TypeError, "dimension must be"),
+        (lambda: rk.fair_greedy_rarely(2, 1, 2, 100), ValueError, "arms must be a whole number of at least 2, not 1"),
+        (lambda: rk.fair_greedy_rarely(2, 2, 0, 100), ValueError, "groups must be"),
+        (lambda: rk.fair_greedy_rarely(2, 2, 2, 2), ValueError, "horizon must be a whole number of at least 3, not 2"),
+        (lambda: rk.fair_greedy_rarely(2, 2, 2, 9, growth=1.0), ValueError, "growth must be a number above 1, not 1.0"),
+        (lambda: rk.gmf("game"), TypeError, "game must be a RankBandit"),
+        (lambda: rk.oracle_cdf(fl.Bandit(fl.bernoulli([0.5]))), TypeError, "game must be a RankBandit"),
+        (lambda: rk.oracle_rewards(None), TypeError, "game must be a RankBandit"),
+        (lambda: rk.reward_optimal(None), TypeError, "game must be a RankBandit"),
+        (lambda: rk.greedy(ridge=-1), ValueError, "ridge must be"),
+        (lambda: fl.simulate(SECTION_6, rk.fair_greedy(16), 10), ValueError, "made for contexts of length 16, not 17"),
+        (lambda: fl.simulate(SECTION_6, rk.fair_greedy(17), 0), ValueError, "horizon must be"),
+        (lambda: fl.simulate(SECTION_6, fl.ucb1(), 10), TypeError, "policy must be a ContextPolicy"),
+        (
+            lambda: rk.acceptance_given_past(SECTION_6, fl.ucb1(), 3, 1, 1, 0),
+            TypeError,
+            "policy must be a ContextPolicy",
+        ),
+        (lambda: rk.acceptance_given_past(SECTION_6, rk.at_random(), 0, 1, 1, 0), ValueError, "t must be"),
+        (lambda: rk.acceptance_given_past(SECTION_6, rk.at_random(), 1, 0, 1, 0), ValueError, "pasts must be"),
+    ],
+    ids=itertools.count(),
+)
+def test_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
