@@ -1870,6 +1870,8 @@ def chance_of_each(arms: int, error: ArrayLike) -> NDArray[np.float64]:
 def explored_from(arms: int, groups: int, failure: float, c: float = 0.5, candidates: float = 1.0) -> float:
     r"""Return the round from which each candidate's chance is at least c/K (Propositions 5.1 and E.2).
 
+    .. math:: 3 + \frac{8 \ln^{3/2}(5Ge/\delta)}{(1 - c^{1/K})^3 (\alpha q_K)^{3/2}}
+
     Parameters
     ----------
     arms : int
@@ -1886,7 +1888,7 @@ def explored_from(arms: int, groups: int, failure: float, c: float = 0.5, candid
     Returns
     -------
     float
-        :math:`3 + 8 \ln^{3/2}(5Ge/\delta) (1 - c^{1/K})^{-3} (\alpha q_K)^{-3/2}`.
+        The round.
 
     Raises
     ------
