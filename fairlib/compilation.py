@@ -161,7 +161,7 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     >>> draw(np.array([[0.0], [1.0]]), 1, np.random.default_rng(0))
     1.0
     """
-    ours = pathlib.Path(function.__code__.co_filename).parent == _PACKAGE
+    ours = pathlib.Path(function.__code__.co_filename).is_relative_to(_PACKAGE)
     if ours and function.__closure__ is None:
         return _jit(function, signature)
     # A reader's own function may index past an array: then an IndexError, as in plain Python, and not a crash.

@@ -5,8 +5,10 @@ import shutil
 import subprocess
 import sys
 
+import pytest
+
 import fairlib
-from fairlib import compilation
+from fairlib import classic, compilation, shares
 
 PACKAGE = pathlib.Path(fairlib.__file__).parent
 PLAY = """
@@ -36,6 +38,24 @@ def test_a_helper_edited_under_a_warm_cache_is_not_served_stale(tmp_path):
     source.write_text(text.replace("if p[a] > p[best]:", "if p[a] < p[best]:"))
     edited, _ = play(tmp_path)
     assert edited != first
+
+
+@pytest.mark.parametrize(
+    ("rule", "signature"),
+    [(classic.ucb1_rule, compilation.RULE), (shares.lfg_rule, compilation.RULE)],
+    ids=["beside compilation.py", "shares"],
+)
+def test_rules_are_kept_on_disk_however_deep_in_the_package_they_stand(rule, signature):
+    kept = compilation.compiled(rule, signature).stats.cache_path
+    assert kept is not None, "compiled anew in every process"
+    assert pathlib.Path(kept).is_relative_to(compilation.cache_folder())
+
+
+def test_a_reader_s_own_rule_is_not_kept_with_the_package_s():
+    def rule(params, state, t, selected, observed, total, rng, p):
+        p[0] = 1.0
+
+    assert compilation.compiled(rule, compilation.RULE).stats.cache_path is None
 
 
 def test_the_fingerprint_sees_every_source(tmp_path):

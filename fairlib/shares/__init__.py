@@ -1,0 +1,25 @@
+"""Guaranteed shares: FAIR-LEARN around any learner, FAIR-UCB, T-FAIR-UCB and LFG, and what is proved of them.
+
+The package of the chapter of that name, after Patil, Ghalme, Nair and Narahari (2021). Its doors: `game`, the bandit
+and its result; `policies`; `theory`, the bounds.
+"""
+
+from fairlib.shares.game import SharedBandit, SharesResult
+from fairlib.shares.policies import fair_learn, fair_learn_rule, fair_ucb, lfg, lfg_rule, t_fair_ucb, t_fair_ucb_rule
+from fairlib.shares.theory import fair_ucb_bound, fair_ucb_regret_bound, fair_ucb_worst_case_bound, t_fair_ucb_bound
+
+__all__ = [
+    "SharesResult",
+    "SharedBandit",
+    "fair_learn_rule",
+    "fair_learn",
+    "fair_ucb",
+    "t_fair_ucb_rule",
+    "t_fair_ucb",
+    "lfg_rule",
+    "lfg",
+    "fair_ucb_bound",
+    "fair_ucb_worst_case_bound",
+    "fair_ucb_regret_bound",
+    "t_fair_ucb_bound",
+]

@@ -1,0 +1,139 @@
+"""The game in which each arm is owed a share of the plays, and what came of it."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairlib import checks
+from fairlib.arms import Bandit
+from fairlib.result import Result
+
+
+@dataclass(frozen=True, eq=False)
+class SharesResult(Result):
+    r"""What happened in a game with guaranteed shares.
+
+    Parameters
+    ----------
+    r_regret : ndarray, shape (runs, R)
+        Regret against the best policy that keeps the guarantee (Definition 4).
+    violation : ndarray, shape (runs, R)
+        Largest whole number of plays, over arms and rounds so far, by which an arm was behind its share,
+        :math:`\lfloor r_a t \rfloor - N_a(t)`; at most the tolerance if and only if the play was fair so far.
+    deficit : ndarray, shape (runs, R)
+        The same without rounding down, :math:`r_a t - N_a(t)`, as the paper's figures draw it.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.shares import fair_ucb
+    >>> game = SharedBandit(fl.bernoulli([0.9, 0.5]), shares=[0.2, 0.3])
+    >>> result = fl.simulate(game, fair_ucb([0.2, 0.3]), 1000, runs=5)
+    >>> result.violation.max()
+    np.float64(0.0)
+    """
+
+    r_regret: NDArray[np.float64]
+    violation: NDArray[np.float64]
+    deficit: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SharedBandit(Bandit):
+    """A game in which each arm is owed a share of the plays (Section 2).
+
+    Parameters
+    ----------
+    shares : array_like, shape (K,)
+        Share :math:`r_a` of the rounds that each arm is owed, at least 0 and below 1/K.
+    tolerance : float
+        How many plays an arm may be behind its share, at least 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the shares are not numbers in [0, 1/K), one an arm, the tolerance is negative, or more than one arm is
+        played each round.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> SharedBandit(fl.bernoulli([0.9, 0.5]), shares=[0.2, 0.6])
+    Traceback (most recent call last):
+    ValueError: shares must be at least 0 and below 1/2, not 0.6 (arm 1)
+    """
+
+    shares: ArrayLike = field(kw_only=True)
+    tolerance: float = field(default=0.0, kw_only=True)
+    sums = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.plays != 1:
+            raise ValueError(f"plays must be 1 where shares are guaranteed, not {self.plays}")
+        object.__setattr__(self, "shares", _shares(self.shares, self.arms.means.size))
+        checks.real("tolerance", self.tolerance, 0, math.inf)
+
+    @property
+    def truth(self) -> NDArray[np.float64]:
+        """The shares, which `tally` compares with the counts."""
+        return np.asarray(self.shares)
+
+    @staticmethod
+    def tally(truth: Any, t: int, p: Any, selected: Any, sums: Any) -> None:
+        """Keep the largest number of plays by which an arm has been behind, in whole plays and exactly."""
+        for a in range(p.size):
+            owed = truth[a] * t
+            sums[0] = max(sums[0], math.floor(owed + 1e-9) - selected[a])  # 0.29 * 100 is a hair below 29
+            sums[1] = max(sums[1], owed - selected[a])
+
+    def result(self, rounds: Any, selected: Any, reward: Any, sums: Any) -> SharesResult:
+        """Add the regret of Definition 4 and the two measures of unfairness.
+
+        Parameters
+        ----------
+        rounds : ndarray, shape (R,)
+            The recorded rounds.
+        selected : ndarray, shape (runs, R, K)
+            How often each arm had been played.
+        reward : ndarray, shape (runs, R)
+            Reward collected so far.
+        sums : ndarray, shape (runs, R, 2)
+            What `tally` has kept.
+
+        Returns
+        -------
+        SharesResult
+            The result.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> game = SharedBandit(fl.bernoulli([0.9, 0.5]), shares=[0.0, 0.25])
+        >>> game.result(np.array([8]), np.array([[[5, 3]]]), np.zeros((1, 1)), np.zeros((1, 1, 2))).r_regret
+        array([[0.4]])
+        """
+        base = super().result(rounds, selected, reward, sums)
+        gaps = self.arms.means.max() - self.arms.means
+        quota = np.floor(np.outer(rounds, self.truth) + 1e-9) - self.tolerance
+        return SharesResult(
+            **vars(base),
+            r_regret=base.regret - np.maximum(0, quota) @ gaps,
+            violation=sums[..., 0],
+            deficit=sums[..., 1],
+        )
+
+
+def _shares(shares: ArrayLike, arms: int | None) -> NDArray[np.float64]:
+    """Take the shares at the door: one an arm, at least 0 and below 1/K."""
+    owed = checks.vector("shares", shares)
+    if arms is not None and owed.size != arms:
+        raise ValueError(f"shares must have one number an arm ({arms}), not {owed.size}")
+    bad = (owed < 0) | (owed >= 1 / owed.size)
+    if bad.any():
+        arm = int(np.argmax(bad))
+        raise ValueError(f"shares must be at least 0 and below 1/{owed.size}, not {owed[arm]} (arm {arm})")
+    return owed
