@@ -9,6 +9,7 @@ import time
 import numpy as np
 
 import fairlib as fl
+from fairlib import linear as li
 from fairlib import ranks as rk
 from fairlib.contexts import sphere
 from fairlib.data import standardised, twoyear
@@ -46,7 +47,7 @@ def play(policy, game, horizon):
 
 cases = [
     ("d = 20", game, rk.fair_greedy(20)),
-    ("d = 20", game, rk.at_random()),
+    ("d = 20", game, li.at_random()),
     ("people, d = 21", pool, rk.fair_greedy_v2(21)),
     ("people, d = 21", pool, rk.oracle_rewards(pool)),
     ("people, d = 21", pool, rk.fair_greedy_rarely(21, arms, 6, horizon)),

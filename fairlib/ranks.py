@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.compilation import compiled, helper
 from fairlib.contexts import CONTEXT_RULE, ROUND, ContextBandit, ContextPolicy, Past, Ridge, World, absorb, dot
+from fairlib.linear import any_of_the_best
 from fairlib.policy import play_largest
 from fairlib.result import Result
 
@@ -350,6 +351,7 @@ class RankResult(Result):
     Examples
     --------
     >>> import fairlib as fl
+    >>> from fairlib.linear import at_random
     >>> fl.simulate(section_6(), at_random(), 10).fair_regret.shape
     (1, 10)
     """
@@ -365,6 +367,7 @@ class RankResult(Result):
         Examples
         --------
         >>> import fairlib as fl
+        >>> from fairlib.linear import at_random
         >>> fl.simulate(section_6(), at_random(), 1000).acceptance[0, -1].sum().round(12)
         np.float64(1.0)
         """
@@ -391,6 +394,7 @@ class RankBandit(ContextBandit):
     Examples
     --------
     >>> import fairlib as fl
+    >>> from fairlib.linear import at_random
     >>> result = fl.simulate(section_6(), at_random(), 500, runs=200)
     >>> bool(abs(result.fair_regret[:, -1].mean() - 500 * 3 / 10) < 1.5)
     True
@@ -751,32 +755,6 @@ def employer(
 
 
 # Fair-Greedy (Sections 4 and 7) --------------------------------------------------------------------------------------
-
-
-@helper
-def any_of_the_best(p: Any) -> None:
-    """Turn estimated ranks into probabilities, the same for all that are largest.
-
-    Parameters
-    ----------
-    p : ndarray, shape (K,)
-        The ranks; overwritten.
-
-    Examples
-    --------
-    >>> p = np.array([0.5, 0.9, 0.9])
-    >>> any_of_the_best(p)
-    >>> p
-    array([0. , 0.5, 0.5])
-    """
-    best, ties = p[0], 1
-    for a in range(1, p.size):
-        if p[a] > best:
-            best, ties = p[a], 1
-        elif p[a] == best:
-            ties += 1
-    for a in range(p.size):
-        p[a] = 1.0 / ties if p[a] == best else 0.0
 
 
 # Rounding may differ with how the sum is split up; what is decided from it does not, see `count_at_most`.
@@ -1309,63 +1287,6 @@ def _told(game: RankBandit) -> NDArray[np.float64]:
     if not isinstance(game, RankBandit):
         raise TypeError(f"game must be a RankBandit, such as section_6(), not {game!r}")
     return np.asarray(game.parameter)
-
-
-def at_random_rule(params, state, t, contexts, groups, ridge, past, rng, p):
-    """Choose any candidate."""
-    for a in range(p.size):
-        p[a] = 1.0 / p.size
-
-
-def at_random() -> ContextPolicy:
-    r"""Choose any candidate; if they are independent, the fair regret is :math:`T(K-1)/(2(K+1))` on average.
-
-    Returns
-    -------
-    ContextPolicy
-        The policy.
-
-    Examples
-    --------
-    >>> import fairlib as fl
-    >>> fl.simulate(section_6(), at_random(), 8).selected[0, -1].sum()
-    np.int64(8)
-    """
-    return ContextPolicy("uniform", at_random_rule)
-
-
-def greedy_rule(params, state, t, contexts, groups, ridge, past, rng, p):
-    """Choose the largest estimated reward."""
-    for a in range(p.size):
-        p[a] = dot(ridge.mean, contexts[a])
-    any_of_the_best(p)
-
-
-def greedy(ridge: float = 0.1) -> ContextPolicy:
-    r"""Greedy: the candidate with the largest reward as the ridge regression on all rounds so far has it.
-
-    Parameters
-    ----------
-    ridge : float
-        The regulariser :math:`\lambda`, above 0.
-
-    Returns
-    -------
-    ContextPolicy
-        The policy.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `ridge` is out of range.
-
-    Examples
-    --------
-    >>> import fairlib as fl
-    >>> bool(fl.simulate(section_6(), greedy(), 500, runs=20).fair_regret[:, -1].mean() > 40)
-    True
-    """
-    return ContextPolicy("Greedy", greedy_rule, ridge=checks.real("ridge", ridge, above=0))
 
 
 def oracle_cdf_rule(params, state, t, contexts, groups, ridge, past, rng, p):

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 import fairlib
-from fairlib import classic, compilation, shares
+from fairlib import classic, compilation, exposure, linear, shares
+from fairlib.contexts import CONTEXT_RULE
 
 PACKAGE = pathlib.Path(fairlib.__file__).parent
 PLAY = """
@@ -42,8 +43,13 @@ def test_a_helper_edited_under_a_warm_cache_is_not_served_stale(tmp_path):
 
 @pytest.mark.parametrize(
     ("rule", "signature"),
-    [(classic.ucb1_rule, compilation.RULE), (shares.lfg_rule, compilation.RULE)],
-    ids=["beside compilation.py", "shares"],
+    [
+        (classic.ucb1_rule, compilation.RULE),
+        (linear.greedy_rule, CONTEXT_RULE),
+        (shares.lfg_rule, compilation.RULE),
+        (exposure.fairx_ucb_gradient_rule, compilation.RULE),
+    ],
+    ids=["classic", "linear", "shares", "exposure"],
 )
 def test_rules_are_kept_on_disk_however_deep_in_the_package_they_stand(rule, signature):
     kept = compilation.compiled(rule, signature).stats.cache_path

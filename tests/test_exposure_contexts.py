@@ -13,6 +13,7 @@ from scipy.stats import binom, norm
 
 import fairlib as fl
 from fairlib import exposure as ex
+from fairlib import linear as li
 from fairlib import merit as me
 from fairlib.contexts import Past, Ridge, absorb, linear_table, sphere, table, width
 
@@ -114,13 +115,13 @@ def test_fairx_lineg_plays_by_merit_and_explores(merit):
 def test_linucb_and_oful_play_the_largest_index():
     rng = np.random.default_rng(5)
     ridge, x = Ridge(np.zeros(3), np.eye(3) / 2**0.5), []
-    policy, state = ex.oful(noise=0.4, norm=0.9, failure=0.05, ridge=2.0), np.zeros(1)
+    policy, state = li.oful(noise=0.4, norm=0.9, failure=0.05, ridge=2.0), np.zeros(1)
     for t in range(1, 60):
         contexts = rng.standard_normal((4, 3))
         sigma = 2 * np.eye(3) + (np.array(x).T @ np.array(x) if x else 0)
         w = np.sqrt(np.einsum("ai,ij,aj->a", contexts, np.linalg.inv(sigma), contexts))
         index = contexts @ ridge.mean + 0.3 * w
-        assert probabilities(ex.linucb(0.3, 2.0), contexts, ridge)[np.argmax(index)] == 1
+        assert probabilities(li.linucb(0.3, 2.0), contexts, ridge)[np.argmax(index)] == 1
         ratio = np.linalg.slogdet(sigma)[1] - 3 * math.log(2)
         assert state[0] == pytest.approx(ratio, abs=1e-9)
         index = contexts @ ridge.mean + (0.4 * math.sqrt(ratio + 2 * math.log(20)) + 0.9 * 2**0.5) * w
@@ -135,7 +136,7 @@ def test_lints_plays_each_arm_as_often_as_it_is_best_under_the_posterior():
     ridge, *_ = some_ridge(2, 6, 7)
     rng = np.random.default_rng(8)
     played = np.mean(
-        [probabilities(ex.lints(reward_sd=0.8, prior_sd=0.8), contexts, ridge, rng) for _ in range(20_000)], axis=0
+        [probabilities(li.lints(reward_sd=0.8, prior_sd=0.8), contexts, ridge, rng) for _ in range(20_000)], axis=0
     )
     gap = contexts[0] - contexts[1]
     first = norm.cdf(gap @ ridge.mean / (0.8 * np.linalg.norm(ridge.root.T @ gap)))
@@ -163,9 +164,9 @@ def test_arms_are_contexts_that_are_basis_vectors():
         ex.fairx_linucb_search(MERITS[0], 0.5, method="gradient"),
         ex.fairx_lints(MERITS[0]),
         ex.fairx_lineg(MERITS[2], 0.1),
-        ex.linucb(0.5),
-        ex.oful(1, 1, 0.1),
-        ex.lints(),
+        li.linucb(0.5),
+        li.oful(1, 1, 0.1),
+        li.lints(),
     ],
     ids=itertools.count(),
 )
@@ -414,11 +415,11 @@ def test_a_model_that_is_wrong_leaves_a_regret_that_grows_for_ever():
         (lambda: ex.fairx_lints(None), "merit must be a Merit"),
         (lambda: ex.fairx_lineg(MERITS[0], 1.5), "epsilon must be"),
         (lambda: ex.fairx_lineg(MERITS[0], 0.1, ridge=-1), "ridge must be"),
-        (lambda: ex.linucb(math.inf), "radius must be"),
-        (lambda: ex.oful(-1, 1, 0.1), "noise must be"),
-        (lambda: ex.oful(1, 1, 0), "failure must be"),
-        (lambda: ex.oful(1, 1, 0.1, ridge=0), "ridge must be"),
-        (lambda: ex.lints(prior_sd=-1), "prior_sd must be"),
+        (lambda: li.linucb(math.inf), "radius must be"),
+        (lambda: li.oful(-1, 1, 0.1), "noise must be"),
+        (lambda: li.oful(1, 1, 0), "failure must be"),
+        (lambda: li.oful(1, 1, 0.1, ridge=0), "ridge must be"),
+        (lambda: li.lints(prior_sd=-1), "prior_sd must be"),
         (lambda: ex.fairx_linucb_search(MERITS[0], 1, method="luck"), "method must be 'search' or 'gradient'"),
         (lambda: ex.fairx_linucb_search(MERITS[0], -1), "radius must be"),
         (lambda: ex.most_favourable(MERITS[0], [[math.nan]], Ridge(np.zeros(1), np.eye(1)), 1), "contexts must be"),

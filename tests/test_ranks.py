@@ -13,7 +13,7 @@ import pytest
 from numpy.random import PCG64, Generator, SeedSequence
 
 import fairlib as fl
-from fairlib import exposure as ex
+from fairlib import linear as li
 from fairlib import ranks as rk
 from fairlib.contexts import Past, Ridge, World
 from fairlib.data import standardised, twoyear
@@ -154,7 +154,7 @@ def choices(result, run=0):
 
 @pytest.mark.parametrize("game", [SECTION_6, MIXED, POOL, PAIR], ids=["section 6", "mixed", "pool", "pair"])
 def test_both_regrets_and_the_counts_against_a_plain_loop(game):
-    result = fl.simulate(game, rk.at_random(), 60, seed=4, runs=2, rounds=range(1, 61))
+    result = fl.simulate(game, li.at_random(), 60, seed=4, runs=2, rounds=range(1, 61))
     for run in range(2):
         fair, standard, arms, counts = plainly(
             game, lambda t, x, g, past, rng: np.full(len(g), 1 / len(g)), 60, seed=4, run=run
@@ -356,8 +356,8 @@ def greedily(ridge):
         (MIXED, rk.oracle_cdf(MIXED, ridge=3.0), the_oracle_cdf(MIXED, 3.0)),
         (SECTION_6, rk.oracle_rewards(SECTION_6), the_oracle_of_rewards(SECTION_6)),
         (MIXED, rk.oracle_rewards(MIXED), the_oracle_of_rewards(MIXED)),
-        (SECTION_6, rk.greedy(), greedily(0.1)),
-        (MIXED, rk.greedy(ridge=3.0), greedily(3.0)),
+        (SECTION_6, li.greedy(), greedily(0.1)),
+        (MIXED, li.greedy(ridge=3.0), greedily(3.0)),
     ],
     ids=itertools.count(),
 )
@@ -450,8 +450,8 @@ OWN = [
     (SECTION_6, rk.gmf(SECTION_6)),
     (POOL, rk.gmf(POOL)),
     (SECTION_6, rk.reward_optimal(SECTION_6)),
-    (MIXED, rk.at_random()),
-    (SECTION_6, rk.greedy()),
+    (MIXED, li.at_random()),
+    (SECTION_6, li.greedy()),
     (SECTION_6, rk.oracle_cdf(SECTION_6)),
     (MIXED, rk.oracle_rewards(MIXED)),
 ]
@@ -532,7 +532,7 @@ def test_parity_needs_independent_candidates():
 
 def test_parity_is_measured_with_the_engine_s_regression_too():
     # Greedy chooses the last group, whose bias is the largest, nearly always: once it has learnt that.
-    chances = rk.acceptance_given_past(SECTION_6, rk.greedy(), t=200, pasts=2, draws=100, seed=0)
+    chances = rk.acceptance_given_past(SECTION_6, li.greedy(), t=200, pasts=2, draws=100, seed=0)
     assert chances[:, 3].min() > 0.8
 
 
@@ -542,7 +542,7 @@ def test_parity_is_measured_with_the_engine_s_regression_too():
 def test_uniform_regret_is_what_it_must_be():
     for game, errors in ((SECTION_6, 2), (MIXED, 3)):
         k = game.world.arms
-        last = fl.simulate(game, rk.at_random(), 500, runs=400, seed=1, rounds=[500]).fair_regret[:, -1]
+        last = fl.simulate(game, li.at_random(), 500, runs=400, seed=1, rounds=[500]).fair_regret[:, -1]
         assert abs(last.mean() - 500 * (k - 1) / (2 * (k + 1))) < errors * last.std() / 400**0.5
 
 
@@ -559,7 +559,7 @@ def test_fair_regret_grows_like_the_root_and_oful_s_like_the_horizon():
     rounds = [125, 500, 2000]
     fair, oful = (
         fl.simulate(SECTION_6, policy, 2000, runs=30, seed=1, rounds=rounds).fair_regret.mean(axis=0)
-        for policy in (rk.fair_greedy(17), ex.oful(2.0, 15.0, 0.1, ridge=0.1))
+        for policy in (rk.fair_greedy(17), li.oful(2.0, 15.0, 0.1, ridge=0.1))
     )
     assert fair[2] < 2.4 * fair[1]
     assert oful[2] > 3.2 * oful[1] > 10 * fair[1]
@@ -593,7 +593,7 @@ def test_price_of_fairness_by_quadrature(step, fair, uniform, optimal):
     assert by_quadrature(game) == pytest.approx((fair, uniform, optimal), abs=1e-8)
     for policy, measure, expected in [
         (rk.gmf(game), "regret", fair),
-        (rk.at_random(), "regret", uniform),
+        (li.at_random(), "regret", uniform),
         (rk.reward_optimal(game), "fair_regret", optimal),
     ]:
         total = getattr(fl.simulate(game, policy, 500, runs=100, seed=11, rounds=[500]), measure)[:, -1]
@@ -618,7 +618,7 @@ def strange(group, number):
 
 
 def test_a_label_out_of_range_is_refused_and_nothing_lost():
-    for policy in (rk.at_random(), rk.fair_greedy_v2(1), rk.greedy()):
+    for policy in (li.at_random(), rk.fair_greedy_v2(1), li.greedy()):
         for group in (2, -1):
             with pytest.raises(ValueError, match="groups that exist; in round 1 of run 0 it did not"):
                 fl.simulate(strange(group, 1.0), policy, 10)
@@ -721,7 +721,7 @@ NAN = [[1.0, 0.0], [0.0, float("nan")], [1.0, 1.0]]
         (lambda: rk.oracle_cdf(fl.Bandit(fl.bernoulli([0.5]))), TypeError, "game must be a RankBandit"),
         (lambda: rk.oracle_rewards(None), TypeError, "game must be a RankBandit"),
         (lambda: rk.reward_optimal(None), TypeError, "game must be a RankBandit"),
-        (lambda: rk.greedy(ridge=-1), ValueError, "ridge must be"),
+        (lambda: li.greedy(ridge=-1), ValueError, "ridge must be"),
         (lambda: fl.simulate(SECTION_6, rk.fair_greedy(16), 10), ValueError, "made for contexts of length 16, not 17"),
         (lambda: fl.simulate(SECTION_6, rk.fair_greedy(17), 0), ValueError, "horizon must be"),
         (lambda: fl.simulate(SECTION_6, fl.ucb1(), 10), TypeError, "policy must be a ContextPolicy"),
@@ -730,8 +730,8 @@ NAN = [[1.0, 0.0], [0.0, float("nan")], [1.0, 1.0]]
             TypeError,
             "policy must be a ContextPolicy",
         ),
-        (lambda: rk.acceptance_given_past(SECTION_6, rk.at_random(), 0, 1, 1, 0), ValueError, "t must be"),
-        (lambda: rk.acceptance_given_past(SECTION_6, rk.at_random(), 1, 0, 1, 0), ValueError, "pasts must be"),
+        (lambda: rk.acceptance_given_past(SECTION_6, li.at_random(), 0, 1, 1, 0), ValueError, "t must be"),
+        (lambda: rk.acceptance_given_past(SECTION_6, li.at_random(), 1, 0, 1, 0), ValueError, "pasts must be"),
     ],
     ids=itertools.count(),
 )

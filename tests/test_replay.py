@@ -11,7 +11,8 @@ import pytest
 import fairlib as fl
 from fairlib.contexts import ContextPolicy, dot
 from fairlib.data import Event, Pool
-from fairlib.exposure import fairx_linucb, fairx_ts, fairx_ucb, linucb
+from fairlib.exposure import fairx_linucb, fairx_ts, fairx_ucb
+from fairlib.linear import linucb
 from fairlib.merit import exponential
 from fairlib.replay import article_contexts, replay
 
