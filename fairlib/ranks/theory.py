@@ -1,0 +1,632 @@
+"""The price of fairness, and what is proved of Fair-Greedy."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairlib import checks
+from fairlib.ranks.distributions import RewardDistribution, flat
+from fairlib.ranks.game import RankBandit, _told
+from fairlib.ranks.policies import _fair_greedy_params
+from fairlib.ranks.worlds import mixed_draw, separate_draw
+
+# The price of fairness (Appendix F) ----------------------------------------------------------------------------------
+
+
+def clash(first: RewardDistribution, second: RewardDistribution, epsilon: float) -> float:
+    r"""Return how often rank and reward disagree by more than :math:`\epsilon` between two groups (Theorem 3).
+
+    .. math:: p = \int_0^1 \big(F_1(F_2^{-1}(y) - \epsilon) - y\big)_+ + \big(y - F_1(F_2^{-1}(y) + \epsilon)\big)_+ dy
+
+    That is the probability that, of two candidates, the one with the higher rank brings less by over :math:`\epsilon`.
+
+    Parameters
+    ----------
+    first, second : RewardDistribution
+        The groups' distributions.
+    epsilon : float
+        The difference in reward, at least 0.
+
+    Returns
+    -------
+    float
+        The probability p, by the midpoint rule with 20,000 points.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    Two groups with disjoint rewards (Example 1):
+
+    >>> from fairlib.ranks import uniform_sum
+    >>> round(clash(uniform_sum([1.0], shift=2.0), uniform_sum([1.0]), epsilon=1.0), 6)
+    0.5
+    """
+    flat([first, second])
+    return _clash(first, second.quantile(_MIDPOINTS), checks.real("epsilon", epsilon, 0))
+
+
+_MIDPOINTS = (np.arange(20_000) + 0.5) / 20_000
+
+
+def _clash(first: RewardDistribution, rewards: NDArray[np.float64], gap: float) -> float:
+    """Return p, given the rewards of the second group at the midpoints."""
+    above, below = first.cdf(rewards - gap) - _MIDPOINTS, _MIDPOINTS - first.cdf(rewards + gap)
+    return float((np.maximum(above, 0) + np.maximum(below, 0)).mean())
+
+
+def steepest_clash(first: RewardDistribution, second: RewardDistribution) -> tuple[float, float]:
+    r"""Return the :math:`\epsilon` with the largest product :math:`\epsilon p` in Theorem 3, and its p.
+
+    Parameters
+    ----------
+    first, second : RewardDistribution
+        The groups' distributions.
+
+    Returns
+    -------
+    tuple of float
+        The difference in reward and the probability, the best of 200 differences.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not a `RewardDistribution`.
+
+    Examples
+    --------
+    >>> from fairlib.ranks import uniform_sum
+    >>> epsilon, p = steepest_clash(uniform_sum([1.0], shift=2.0), uniform_sum([1.0]))
+    >>> round(epsilon, 2), round(p, 2)
+    (1.33, 0.44)
+    """
+    flat([first, second])
+    largest = max(first.breaks[-1] - second.breaks[0], second.breaks[-1] - first.breaks[0])
+    rewards = second.quantile(_MIDPOINTS)
+    gaps = [float(gap) for gap in np.linspace(0, largest, 201)[1:]]
+    return max(((gap, _clash(first, rewards, gap)) for gap in gaps), key=lambda pair: pair[0] * pair[1])
+
+
+def price_probability(epsilon: float, p: float, reach: float, horizon: ArrayLike) -> NDArray[np.float64]:
+    r"""Return how surely group meritocratic fairness costs at least :math:`T \epsilon p / 2` in reward.
+
+    The costs of the rounds are independent, in :math:`[0, 2 L \lVert\mu^\star\rVert]`, with a mean of at least
+    :math:`\epsilon p`. So, by Hoeffding's inequality, (20) holds with probability at least
+
+    .. math:: 1 - \exp\Big(-\frac{T \epsilon^2 p^2}{8 L^2 \lVert\mu^\star\rVert^2}\Big) ,
+
+    where Theorem 3 has :math:`\epsilon p / (4 L \lVert\mu^\star\rVert)` for every T (erratum E-G17).
+
+    Parameters
+    ----------
+    epsilon, p : float
+        As `clash` has them.
+    reach : float
+        :math:`L \lVert\mu^\star\rVert`, above 0.
+    horizon : array_like of int
+        The number of rounds T.
+
+    Returns
+    -------
+    ndarray, shape of `horizon`
+        The probability.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> price_probability(1.0, 0.5, reach=3.0, horizon=[100, 1000]).round(3)
+    array([0.293, 0.969])
+    """
+    mean = checks.real("epsilon", epsilon, 0) * checks.real("p", p, 0, 1)
+    return -np.expm1(-checks.rounds("horizon", horizon) * (mean / checks.real("reach", reach, above=0)) ** 2 / 8)
+
+
+# What is proved of Fair-Greedy (Section 5, appendices C and E) -------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Constants:
+    r"""What the bounds need to know of a game.
+
+    Parameters
+    ----------
+    arms : int
+        Number K of candidates in a round, at least 2.
+    groups : int
+        Number G of groups, at least 1.
+    dimension : int
+        Length d of a context.
+    length : float
+        The largest length L of a context, above 0.
+    norm : float
+        The length :math:`\lVert\mu^\star\rVert` of the parameter.
+    sd : float
+        The noise is R-sub-Gaussian.
+    density : float
+        The largest density M of a group's rewards, above 0; it must be finite (erratum E-G2).
+    eigenvalue : float
+        The smallest eigenvalue above 0, :math:`\lambda^+_{\min}(\Sigma)`, of the mean over groups of
+        :math:`\mathbb E[\hat X_i \hat X_i^\top]`.
+    least : float
+        Expected number :math:`q_K` of candidates in a round of the group that has fewest, above 0; 1 with one each.
+    by_chance : bool
+        Whether the groups are drawn at random.
+
+    Examples
+    --------
+    >>> from fairlib.ranks import section_6
+    >>> constants(section_6()).arms
+    4
+    """
+
+    arms: int
+    groups: int
+    dimension: int
+    length: float
+    norm: float
+    sd: float
+    density: float
+    eigenvalue: float
+    least: float = 1.0
+    by_chance: bool = False
+
+    def __post_init__(self) -> None:
+        checks.whole("arms", self.arms, 2)
+        checks.whole("groups", self.groups, 1)
+        checks.whole("dimension", self.dimension, 1)
+        for name in ("length", "density", "eigenvalue", "least"):
+            checks.real(name, getattr(self, name), above=0)
+        for name in ("norm", "sd"):
+            checks.real(name, getattr(self, name), 0)
+
+
+def constants(game: RankBandit) -> Constants:
+    """Return what the bounds need to know of a game of `separate_groups` or `mixed_groups`, computed exactly.
+
+    Parameters
+    ----------
+    game : RankBandit
+        The game.
+
+    Returns
+    -------
+    Constants
+        The constants.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the game is of another kind, or its candidates are not independent.
+
+    Examples
+    --------
+    >>> from fairlib.ranks import section_6
+    >>> c = constants(section_6(step=3))
+    >>> c.density, c.length**2, round(c.eigenvalue, 4)
+    (0.3333333333333333, 85.0, 0.0207)
+    """
+    mu = _told(game)
+    mixed = game.world.draw is mixed_draw
+    if not mixed and game.world.draw is not separate_draw:
+        raise ValueError("game must be made by separate_groups or mixed_groups")
+    params = np.asarray(game.world.params)
+    if not mixed and params[0, 1] > 0:
+        raise ValueError(f"game must have candidates that are independent, not together={params[0, 1]}")
+    groups, n = game.world.groups, (mu.size - 1) // game.world.groups
+    sigma = np.zeros((mu.size, mu.size))
+    for i, bias in enumerate(params[1:, 0]):
+        mean = np.zeros(mu.size)
+        own = slice(i * n, i * n + n)
+        mean[own], mean[-1] = 0.5, bias
+        sigma += np.outer(mean, mean) / groups
+        sigma[own, own] += np.eye(n) / 12 / groups
+    values = np.linalg.eigvalsh(sigma)
+    shares = np.diff(params[1:, n + 1], prepend=0.0) if mixed else None
+    return Constants(
+        arms=game.world.arms,
+        groups=groups,
+        dimension=mu.size,
+        length=math.sqrt(n + float(np.max(params[1:, 0] ** 2))),
+        norm=float(np.linalg.norm(mu)),
+        sd=float(params[0, 0]),
+        density=max(law.largest_density for law in game.distributions),
+        eigenvalue=float(values[values > 1e-9 * values[-1]].min()),
+        least=1.0 if shares is None else float(game.world.arms * shares.min()),
+        by_chance=mixed,
+    )
+
+
+def rank_error(groups: int, horizon: int, failure: float, t: ArrayLike, candidates: float = 1.0) -> NDArray[np.float64]:
+    r"""Return how far estimated ranks can be off, for estimated rewards taken as they are (Lemmas C.1 and E.2).
+
+    .. math:: \sqrt{\frac{\ln(2GT/\delta)}{(t - 1)\, n}}
+
+    Parameters
+    ----------
+    groups : int
+        Number G of groups.
+    horizon : int
+        Number T of rounds for all of which it is to hold.
+    failure : float
+        The probability :math:`\delta` that it ever fails, in (0, 1).
+    t : array_like of int
+        The rounds, from 2.
+    candidates : float
+        There are at least `candidates` of each group for every round of the second half: 1 in Lemma C.1,
+        :math:`\alpha q_K` in Lemma E.2.
+
+    Returns
+    -------
+    ndarray, shape of `t`
+        The error.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> rank_error(groups=4, horizon=500, failure=0.1, t=[101, 401]).round(3)
+    array([0.326, 0.163])
+    """
+    rounds = checks.rounds("t", t)
+    if (rounds < 2).any():
+        raise ValueError(f"t must be at least 2, as round 1 has no past, not {t!r}")
+    log = math.log(2 * checks.whole("groups", groups, 1) * checks.whole("horizon", horizon, 1) / _failure(failure))
+    return np.sqrt(log / ((rounds - 1) * checks.real("candidates", candidates, above=0)))
+
+
+def counted_from(game: Constants, horizon: int, failure: float, alpha: float) -> float:
+    r"""Return the round from which no group has been seen too rarely (Lemma E.1, with errata E-G13 and E-G20).
+
+    With probability at least :math:`1 - \delta`, from round
+
+    .. math:: t_N = 1 + \frac{4}{(1 - \alpha)^2 q_K} \ln\frac{GT}{\delta}
+
+    to T there are, of each group, at least :math:`\alpha q_K` candidates for every round of the second half.
+
+    This takes the groups of one round to be independent, as those of `mixed_groups` and `employer` are. Assumption B
+    does not ask for it, and lets all candidates of a round be of one random group; the lemma then fails, and it needs
+    :math:`q_K / K` in place of :math:`q_K` here (erratum E-G20).
+
+    Parameters
+    ----------
+    game : Constants
+        The game's constants.
+    horizon : int
+        The number of rounds T.
+    failure : float
+        The probability :math:`\delta`, in (0, 1).
+    alpha : float
+        The share :math:`\alpha` of the expected number that is enough, in (0, 1).
+
+    Returns
+    -------
+    float
+        The round; 1 if the groups are not drawn at random.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> from fairlib.ranks import mixed_groups
+    >>> game = constants(mixed_groups([[1.0], [2.0]], [0.0, 1.0], 0.1, shares=[0.9, 0.1], arms=10))
+    >>> round(counted_from(game, horizon=2500, failure=0.05, alpha=0.5), 1)
+    185.2
+    """
+    _constants(game)
+    share = _alpha(alpha)
+    log = math.log(game.groups * checks.whole("horizon", horizon, 1) / _failure(failure))
+    return 1 + 4 * log / ((1 - share) ** 2 * game.least) if game.by_chance else 1.0
+
+
+def chance_of_each(arms: int, error: ArrayLike) -> NDArray[np.float64]:
+    r"""Return the least chance of each candidate if ranks are off by at most :math:`\epsilon` (equations 6 and 16).
+
+    Parameters
+    ----------
+    arms : int
+        Number K of candidates.
+    error : array_like
+        The error :math:`\epsilon`, at least 0.
+
+    Returns
+    -------
+    ndarray, shape of `error`
+        :math:`(1 - 2\epsilon)_+^K / K`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> chance_of_each(4, [0.0, 0.1]).round(4)
+    array([0.25  , 0.1024])
+    """
+    k, off = checks.whole("arms", arms, 2), np.asarray(error, dtype=np.float64)
+    if not (off >= 0).all():
+        raise ValueError(f"error must be numbers of at least 0, not {error!r}")
+    return np.maximum(1 - 2 * off, 0) ** k / k
+
+
+def explored_from(arms: int, groups: int, failure: float, c: float = 0.5, candidates: float = 1.0) -> float:
+    r"""Return the round from which each candidate's chance is at least c/K (Propositions 5.1 and E.2).
+
+    .. math:: 3 + \frac{8 \ln^{3/2}(5Ge/\delta)}{(1 - c^{1/K})^3 (\alpha q_K)^{3/2}}
+
+    Parameters
+    ----------
+    arms : int
+        Number K of candidates in a round, at least 2.
+    groups : int
+        Number G of groups.
+    failure : float
+        The probability that it ever fails is at most a quarter of this :math:`\delta`, which is in (0, 1).
+    c : float
+        The share of 1/K, in [0, 1).
+    candidates : float
+        As in `rank_error`.
+
+    Returns
+    -------
+    float
+        The round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> round(explored_from(4, 4, 0.1))
+    31400
+    """
+    k, log = checks.whole("arms", arms, 2), math.log(5 * checks.whole("groups", groups, 1) * math.e / _failure(failure))
+    if checks.real("c", c, 0, 1) == 1:
+        raise ValueError("c must be below 1, not 1")
+    return 3 + 8 * (log / checks.real("candidates", candidates, above=0)) ** 1.5 / (1 - c ** (1 / k)) ** 3
+
+
+def least_exploration(game: Constants, error: float = 0.0) -> float:
+    r"""Return how much the chosen candidate teaches, whatever the estimate: the repair of erratum E-G1.
+
+    If ranks are off by at most :math:`\epsilon`, then in the range of :math:`\Sigma`
+
+    .. math:: \mathbb E[X_{a_t} X_{a_t}^\top \mid \text{past}] \succeq \frac{q_K G}{K}\, \lambda
+        \Big(\frac{\lambda}{L^2}\Big)^{K-1} \Big(1 - \frac{2 \epsilon L^2}{\lambda}\Big)_+^K I , \qquad
+        \lambda = \lambda^+_{\min}(\Sigma) .
+
+    Lemma C.2 and (19) have :math:`q_K G \lambda / (2 K)` instead, which need not hold: the one chosen is one with a
+    high rank, and not any. What is informative may sit at the low ranks, which are seldom chosen; the worst case is
+    that all of it does, and then there is equality.
+
+    Parameters
+    ----------
+    game : Constants
+        The game's constants.
+    error : float
+        The error :math:`\epsilon` of the ranks, at least 0.
+
+    Returns
+    -------
+    float
+        The eigenvalue; 0 if the error is too large for a statement.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> game = Constants(arms=2, groups=2, dimension=1, length=1, norm=1, sd=1, density=1, eigenvalue=0.5)
+    >>> least_exploration(game), least_exploration(game, error=0.125)
+    (0.25, 0.0625)
+    """
+    share = _constants(game).eigenvalue / game.length**2
+    left = max(share - 2 * checks.real("error", error, 0), 0.0)
+    return game.least * game.groups / game.arms * game.length**2 * left**game.arms
+
+
+def estimate_radius(
+    game: Constants, t: ArrayLike, failure: float, ridge: float = 0.1, noise: float = 1e-3
+) -> NDArray[np.float64]:
+    r"""Return how far the estimate can be from :math:`\mu^\star`, in the norm of :math:`V_{\tilde t}` (Lemma C.4).
+
+    .. math:: R \sqrt{d \ln\Big(1 + \frac{\tilde t L^2}{d \lambda}\Big) + 2 \ln\frac8\delta} +
+        \sqrt\lambda \lVert\mu^\star\rVert + \frac{\rho (\sqrt\lambda + L)}{d} \Big(\sqrt d +
+        \sqrt{2 \ln\frac{16 \tilde t^2}{\delta}}\Big)
+
+    The first term is OFUL's. The paper writes :math:`R \sqrt{d \ln((8 + 8 \tilde t L^2/\lambda)/\delta)}`, which is
+    larger from d = 2 on and too small for d = 1. The last term, for the noise, replaces the paper's (erratum E-G6).
+
+    Parameters
+    ----------
+    game : Constants
+        The game's constants.
+    t : array_like of int
+        The rounds, from 3.
+    failure : float
+        The probability that it ever fails is at most a quarter of this :math:`\delta`, which is in (0, 1).
+    ridge : float
+        The regulariser :math:`\lambda`, above 0.
+    noise : float
+        The magnitude :math:`\rho`, in (0, 1].
+
+    Returns
+    -------
+    ndarray, shape of `t`
+        The radius.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> from fairlib.ranks import section_6
+    >>> estimate_radius(constants(section_6()), [500, 5000], failure=0.1).round(1)
+    array([32. , 34.7])
+    """
+    _constants(game)
+    rounds, (lam, rho), delta = checks.rounds("t", t), _fair_greedy_params(ridge, noise), _failure(failure)
+    if (rounds < 3).any():
+        raise ValueError(f"t must be at least 3, as there is no estimate before, not {t!r}")
+    half, d = (rounds - 1) // 2, game.dimension
+    regression = game.sd * np.sqrt(d * np.log1p(half * game.length**2 / (d * lam)) + 2 * math.log(8 / delta))
+    wobble = math.sqrt(d) + np.sqrt(2 * np.log(16 * half.astype(np.float64) ** 2 / delta))
+    return regression + math.sqrt(lam) * game.norm + rho * (math.sqrt(lam) + game.length) / d * wobble
+
+
+def fair_greedy_bound(
+    game: Constants, horizon: ArrayLike, failure: float, ridge: float = 0.1, noise: float = 1e-3, alpha: float = 0.5
+) -> NDArray[np.float64]:
+    r"""Bound the fair regret of Fair-Greedy and of V2 with high probability: Theorems 1 and 2 with all repairs.
+
+    With :math:`\kappa` from `least_exploration` at error 0, :math:`r_T` the `estimate_radius`, :math:`n = \alpha q_K`
+    (or 1 if groups are not drawn at random) and half of :math:`\delta` for the counts of groups that are,
+
+    .. math:: R_F(T) \le \tau + 32\sqrt2\, \frac{M L\, r_T}{\sqrt\kappa} \sqrt T + 4 \sqrt{\frac{T}{n}
+        \ln\frac{8GT}{\delta}} , \qquad \tau = 4 \max(\tau_1, \tau_2, t_N) + 3,
+
+    .. math:: \tau_1 = 1 + \frac{16 K^2 L^4}{n \lambda^{+}_{\min}(\Sigma)^2} \ln\frac{8GT}{\delta} , \qquad
+        \tau_2 = \frac{27 L^2}{2 \kappa} \ln\Big(\frac{2d}{\delta} \Big(1 + \frac{27 L^2}{2\kappa}\Big)\Big) .
+
+    Parameters
+    ----------
+    game : Constants
+        The game's constants.
+    horizon : array_like of int
+        The number of rounds T, at least 3: there is no estimate before.
+    failure : float
+        The probability :math:`\delta` that the bound fails, in (0, 1).
+    ridge : float
+        The regulariser :math:`\lambda`, above 0.
+    noise : float
+        The magnitude :math:`\rho`, in (0, 1].
+    alpha : float
+        The share :math:`\alpha` in Lemma E.1, in (0, 1).
+
+    Returns
+    -------
+    ndarray, shape of `horizon`
+        The bound. It grows like the root of T, but exceeds T, and so says nothing, at every T one could play.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> from fairlib.ranks import section_6
+    >>> bool(fair_greedy_bound(constants(section_6()), 500, 0.1) > 500)
+    True
+    """
+    rounds = _horizons(horizon)
+    delta = _failure(failure) / (2 if _constants(game).by_chance else 1)
+    candidates = game.least * (_alpha(alpha) if game.by_chance else 1.0)
+    kappa, log = least_exploration(game), np.log(8 * game.groups * rounds / delta)
+    tau_1 = 1 + 16 * (game.arms * game.length**2 / game.eigenvalue) ** 2 * log / candidates
+    steps = 27 * game.length**2 / (2 * kappa)
+    tau_2 = steps * math.log(2 * game.dimension / delta * (1 + steps))
+    counted = 4 * np.log(game.groups * rounds / delta) / ((1 - alpha) ** 2 * game.least) if game.by_chance else 0.0
+    tau = 4 * np.maximum(np.maximum(tau_1, tau_2), 1 + counted) + 3
+    radius = estimate_radius(game, horizon, delta, ridge, noise)
+    learning = 32 * math.sqrt(2 / kappa) * game.density * game.length * radius * np.sqrt(rounds)
+    return tau + learning + 4 * np.sqrt(rounds * log / candidates)
+
+
+def printed_bound(
+    game: Constants, horizon: ArrayLike, failure: float, ridge: float = 0.1, alpha: float = 0.5
+) -> NDArray[np.float64]:
+    r"""Return the bound of Theorems 1 and 2 and Corollary E.1 as it is printed, which the printed proof does not reach.
+
+    The step that fails is erratum E-G1; see `fair_greedy_bound` for what is proved.
+
+    Parameters
+    ----------
+    game : Constants
+        The game's constants.
+    horizon : array_like of int
+        The number of rounds T, at least 3.
+    failure : float
+        The probability :math:`\delta`, in (0, 1), half of it each for :math:`\delta_1` and :math:`\delta_2` if groups
+        are drawn at random.
+    ridge : float
+        The regulariser :math:`\lambda`, above 0.
+    alpha : float
+        The share :math:`\alpha`, in (0, 1).
+
+    Returns
+    -------
+    ndarray, shape of `horizon`
+        The bound.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> from fairlib.ranks import section_6
+    >>> game = constants(section_6(step=3))
+    >>> bool(1e7 < printed_bound(game, 500, 0.1) < 1e8)
+    True
+    """
+    rounds = _horizons(horizon)
+    delta = _failure(failure) / (2 if _constants(game).by_chance else 1)
+    lam, k, g, share = checks.real("ridge", ridge, above=0), game.arms, game.groups, _alpha(alpha)
+    candidates = game.least * (share if game.by_chance else 1.0)
+    tau_1 = 32 * k**3 * (math.log(5 * g * math.e / delta) / candidates) ** 1.5
+    tau_2 = 54 * game.length**2 / game.eigenvalue * math.log(4 * game.dimension / delta)
+    tau_3 = 2 * np.log(g * rounds / delta) / ((1 - share) ** 2 * game.least) if game.by_chance else 0.0
+    inner = (8 + 4 * rounds * max(game.length**2 / lam, 1)) / delta
+    radius = (math.sqrt(lam) + game.sd + game.length) * np.sqrt(game.dimension * rounds * np.log(inner))
+    radius += np.sqrt(lam * rounds) * game.norm
+    first = 96 * game.density * game.length * math.sqrt(k / (game.eigenvalue * game.least * g)) * radius
+    second = 8 * np.sqrt(rounds * np.log(8 * g * rounds / delta) / (3 * candidates))
+    return first + second + 4 * np.maximum(max(tau_1, tau_2), tau_3) + 3
+
+
+def _horizons(horizon: ArrayLike) -> NDArray[np.float64]:
+    rounds = checks.rounds("horizon", horizon)
+    if (rounds < 3).any():
+        raise ValueError(f"horizon must be at least 3, as there is no estimate before, not {horizon!r}")
+    return rounds.astype(np.float64)
+
+
+def _constants(game: Constants) -> Constants:
+    if not isinstance(game, Constants):
+        raise TypeError(f"game must be Constants, such as constants(section_6()), not {game!r}")
+    return game
+
+
+def _failure(failure: float) -> float:
+    if checks.real("failure", failure, 0, 1, above=0) == 1:
+        raise ValueError("failure must be below 1, not 1")
+    return float(failure)
+
+
+def _alpha(alpha: float) -> float:
+    if checks.real("alpha", alpha, 0, 1, above=0) == 1:
+        raise ValueError("alpha must be below 1, not 1")
+    return float(alpha)
