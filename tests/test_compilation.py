@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import fairlib
-from fairlib import classic, compilation, exposure, linear, shares
+from fairlib import classic, compilation, delays, exposure, linear, ranks, shares
 from fairlib.contexts import CONTEXT_RULE
 
 PACKAGE = pathlib.Path(fairlib.__file__).parent
@@ -48,8 +48,10 @@ def test_a_helper_edited_under_a_warm_cache_is_not_served_stale(tmp_path):
         (linear.greedy_rule, CONTEXT_RULE),
         (shares.lfg_rule, compilation.RULE),
         (exposure.fairx_ucb_gradient_rule, compilation.RULE),
+        (ranks.reward_optimal_rule, CONTEXT_RULE),
+        (delays.cucb_d_rule, compilation.RULE),
     ],
-    ids=["classic", "linear", "shares", "exposure"],
+    ids=["classic", "linear", "shares", "exposure", "ranks", "delays"],
 )
 def test_rules_are_kept_on_disk_however_deep_in_the_package_they_stand(rule, signature):
     kept = compilation.compiled(rule, signature).stats.cache_path

@@ -1,0 +1,418 @@
+"""How late the news is: laws of the delay whose quantiles are known, and a reader's own."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numba import float64, int64, types
+from numpy.typing import ArrayLike, NDArray
+
+from fairlib import checks
+from fairlib.arms import Delay
+from fairlib.compilation import compiled
+
+LATE = types.float64(float64[:, ::1], int64, float64, types.npy_rng)
+"""What draws a reader's own delay: ``draw(params, arm, reward, rng)``, infinite for never."""
+
+
+@dataclass(frozen=True, eq=False)
+class Law(Delay):
+    """A delay whose quantiles are known; made by `fixed`, `geometric`, `pareto` and the other laws of this module.
+
+    Parameters
+    ----------
+    name : str
+        What figures call it.
+    quantiles : callable
+        ``quantiles(q, means)`` returns, per arm, the smallest number of rounds within which a share q of the rewards
+        arrives (equation 2), infinite where less than that ever arrives. The arms' means matter only where the delay
+        depends on the reward.
+
+    Examples
+    --------
+    >>> law = geometric([0.5, 0.05])
+    >>> law.quantiles(0.9, np.zeros(2))
+    array([ 4., 45.])
+    """
+
+    name: str = field(kw_only=True)
+    quantiles: Callable[[float, NDArray[np.float64]], NDArray[np.float64]] = field(kw_only=True)
+
+
+def fixed_draw(params: Any, arm: int, reward: float, rng: Any) -> int:
+    """Return the arm's one delay."""
+    return int(params[arm, 0])
+
+
+def fixed(rounds: ArrayLike) -> Law:
+    """Make every reward of an arm equally late.
+
+    Parameters
+    ----------
+    rounds : array_like, shape (K,)
+        The delay of each arm in rounds, a whole number of at least 0; infinity for never.
+
+    Returns
+    -------
+    Law
+        The delay law.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a delay is negative, not whole or not a number.
+
+    Examples
+    --------
+    >>> fixed([0, 2.5])
+    Traceback (most recent call last):
+    ValueError: rounds must be whole numbers of at least 0, or infinity for never, not 2.5 (arm 1)
+    """
+    late = _rounds("rounds", rounds)
+    name = f"fixed {late[0]:g}" if (late == late[0]).all() else "fixed"
+    return Law(fixed_draw, _never(late).reshape(-1, 1), name=name, quantiles=lambda q, means: late.copy())
+
+
+def geometric_draw(params: Any, arm: int, reward: float, rng: Any) -> int:
+    """Return the number of tosses up to the first success: an exponential variate, rounded up."""
+    return 1 + int(params[arm, 0] * rng.standard_exponential())
+
+
+def geometric(probability: ArrayLike) -> Law:
+    """Let a reward arrive with a fixed probability in each round that follows: delays 1, 2, 3, ...
+
+    Parameters
+    ----------
+    probability : array_like, shape (K,)
+        Probability of arriving in the next round, above 0 and at most 1; the mean delay is 1 over it.
+
+    Returns
+    -------
+    Law
+        The delay law.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a probability is not a number in (0, 1].
+
+    Examples
+    --------
+    >>> geometric([0.05]).quantiles(0.5, np.zeros(1))
+    array([14.])
+    """
+    p = _probabilities("probability", probability, above=0)
+
+    def quantiles(q: float, means: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore"):
+            return np.maximum(1, np.ceil(np.log1p(-q) / np.log1p(-p) - 1e-12)) if q < 1 else np.where(p < 1, np.inf, 1)
+
+    with np.errstate(divide="ignore"):
+        scale = -1 / np.log1p(-p)
+    return Law(geometric_draw, scale.reshape(-1, 1), name=_named("geometric", p), quantiles=quantiles)
+
+
+def pareto_draw(params: Any, arm: int, reward: float, rng: Any) -> int:
+    """Return a Pareto delay of scale 1, rounded up; never if it is past counting."""
+    power = -math.log(1.0 - rng.random()) / params[arm, 0]
+    return math.ceil(math.exp(power)) if power < 34.0 else -1
+
+
+def pareto(index: ArrayLike) -> Law:
+    r"""Give delays heavy tails: a reward is still missing after z rounds with probability :math:`z^{-\alpha}`.
+
+    Parameters
+    ----------
+    index : array_like, shape (K,)
+        The tail index :math:`\alpha` of each arm, above 0; at 1 or below the mean delay is infinite.
+
+    Returns
+    -------
+    Law
+        The delay law, a Pareto variate of scale 1 rounded up to whole rounds.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an index is not a positive number.
+
+    Examples
+    --------
+    >>> pareto([1.0, 0.5]).quantiles(0.9, np.zeros(2))
+    array([ 10., 100.])
+    """
+    alpha = checks.vector("index", index, above=0)
+
+    def quantiles(q: float, means: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(over="ignore"):
+            late = np.power(1 - q, -1 / alpha) if q < 1 else np.full_like(alpha, np.inf)
+            return np.ceil(late * (1 - 1e-12))
+
+    return Law(pareto_draw, alpha.reshape(-1, 1), name=_named("Pareto", alpha), quantiles=quantiles)
+
+
+def packet_loss_draw(params: Any, arm: int, reward: float, rng: Any) -> int:
+    """Return 0, or never: the chance depends on the arm, and perhaps on the reward."""
+    return 0 if rng.random() < (params[arm, 0] if reward > 0.5 else params[arm, 1]) else -1
+
+
+def packet_loss(arrives: ArrayLike, when_zero: ArrayLike | None = None) -> Law:
+    """Lose rewards: one arrives at once or never.
+
+    Parameters
+    ----------
+    arrives : array_like, shape (K,)
+        Probability that a reward of each arm arrives, in [0, 1].
+    when_zero : array_like, shape (K,), optional
+        The same for a reward of 0, where rewards are 0 or 1 and the loss depends on them; by default the same.
+
+    Returns
+    -------
+    Law
+        The delay law.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a probability is not a number in [0, 1], or the two lists differ in length.
+
+    Examples
+    --------
+    >>> packet_loss([0.8, 0.4]).quantiles(0.5, np.zeros(2))
+    array([ 0., inf])
+    """
+    one = _probabilities("arrives", arrives)
+    zero = one if when_zero is None else _probabilities("when_zero", when_zero, one.size)
+
+    def quantiles(q: float, means: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.where(q <= means * one + (1 - means) * zero + 1e-12, 0.0, np.inf)
+
+    name = _named("packet loss", one) if when_zero is None else "packet loss by reward"
+    return Law(packet_loss_draw, np.column_stack([one, zero]), name=name, quantiles=quantiles)
+
+
+def biased_draw(params: Any, arm: int, reward: float, rng: Any) -> int:
+    """Return one delay for a success and another for a failure."""
+    return int(params[arm, 0] if reward > 0.5 else params[arm, 1])
+
+
+def biased(when_one: ArrayLike, when_zero: ArrayLike) -> Law:
+    """Let the delay tell the reward: rewards are 0 or 1, and each has a delay of its own.
+
+    Parameters
+    ----------
+    when_one, when_zero : array_like, shape (K,)
+        The delay of a reward of 1, and of 0, for each arm; whole numbers of at least 0, infinity for never.
+
+    Returns
+    -------
+    Law
+        The delay law.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a delay is negative or not whole, or the two lists differ in length.
+
+    Examples
+    --------
+    >>> biased([6000, 0], [0, 6000]).quantiles(0.5, np.array([0.9, 0.3]))
+    array([6000., 6000.])
+    """
+    one = _rounds("when_one", when_one)
+    zero = _rounds("when_zero", when_zero, one.size)
+
+    def quantiles(q: float, means: NDArray[np.float64]) -> NDArray[np.float64]:
+        early = np.where(one <= zero, means, 1 - means) + np.where(one == zero, 1 - means, 0)
+        return np.where(q <= early + 1e-12, np.minimum(one, zero), np.maximum(one, zero))
+
+    return Law(biased_draw, np.column_stack([_never(one), _never(zero)]), name="biased", quantiles=quantiles)
+
+
+def log_normal_draw(params: Any, arm: int, reward: float, rng: Any) -> int:
+    """Return a log-normal delay, rounded down; never if it is past counting."""
+    power = rng.normal(params[arm, 0], params[arm, 1])
+    return int(math.exp(power)) if power < 34.0 else -1
+
+
+def log_normal(median: ArrayLike, spread: ArrayLike) -> Law:
+    """Make delays log-normal, as those of human beings often are.
+
+    Parameters
+    ----------
+    median : array_like, shape (K,)
+        Median delay of each arm in rounds, above 0.
+    spread : array_like, shape (K,)
+        Standard deviation of the logarithm of the delay, above 0.
+
+    Returns
+    -------
+    Law
+        The delay law, rounded down to whole rounds.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is not positive, or the lists differ in length.
+
+    Examples
+    --------
+    >>> log_normal([100], [2.0]).quantiles(0.5, np.zeros(1))
+    array([100.])
+    """
+    from scipy.special import ndtri  # only here: SciPy is slow to import, and the package must not be
+
+    centre = np.log(checks.vector("median", median, above=0))
+    sigma = _as_many("spread", checks.vector("spread", spread, above=0), centre.size)
+
+    def quantiles(q: float, means: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(over="ignore"):
+            return np.floor(np.exp(centre + sigma * ndtri(q)) + 1e-9)
+
+    return Law(log_normal_draw, np.column_stack([centre, sigma]), name="log-normal", quantiles=quantiles)
+
+
+def empirical_draw(params: Any, arm: int, reward: float, rng: Any) -> int:
+    """Return one of the arm's recorded delays."""
+    return int(params[arm, 1 + int(rng.random() * params[arm, 0])])
+
+
+def empirical(delays: Sequence[ArrayLike]) -> Law:
+    """Draw delays again from recorded ones.
+
+    Parameters
+    ----------
+    delays : sequence of array_like
+        For each arm the delays that were recorded, in rounds; infinity for what never came.
+
+    Returns
+    -------
+    Law
+        The delay law.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an arm has no delay, or one is negative or not whole.
+
+    Examples
+    --------
+    >>> empirical([[0, 3, 3, 10], [7]]).quantiles(0.75, np.zeros(2))
+    array([3., 7.])
+    """
+    if not isinstance(delays, Sequence | np.ndarray) or isinstance(delays, str) or len(delays) == 0:
+        raise TypeError(f"delays must be a list with a list of delays for each arm, not {delays!r}")
+    samples = [np.sort(_rounds(f"delays[{a}]", sample)) for a, sample in enumerate(delays)]
+    table = np.zeros((len(samples), 1 + max(map(len, samples))))
+    for row, sample in zip(table, samples, strict=True):
+        row[0] = len(sample)
+        row[1 : 1 + len(sample)] = _never(sample)
+
+    def quantiles(q: float, means: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.array([sample[max(0, math.ceil(q * len(sample) - 1e-9) - 1)] for sample in samples])
+
+    return Law(empirical_draw, table, name="empirical", quantiles=quantiles)
+
+
+@lru_cache(maxsize=64)
+def own_draw(draw: Callable[..., float]) -> Callable[..., int]:
+    """Return a reader's draw with a guard: what is no delay stops the game."""
+
+    def guarded(params, arm, reward, rng):
+        late = draw(params, arm, reward, rng)
+        if late == math.inf or late > 1e15:
+            return -1
+        if not late >= 0.0 or late != math.floor(late):
+            raise ValueError("a delay must be a whole number of rounds of at least 0, or infinity for never")
+        return int(late)
+
+    return guarded
+
+
+def own(draw: Callable[..., float], params: ArrayLike, name: str = "own") -> Delay:
+    """Guard a reader's own delay law: it is tried before the game, and watched during it.
+
+    Parameters
+    ----------
+    draw : callable
+        ``draw(params, arm, reward, rng)`` returns how many rounds late this reward of this arm is: a whole number of
+        at least 0, or `math.inf` for never. Plain Python with `math`; it is compiled.
+    params : array_like, shape (K, m)
+        What `draw` needs to know of each arm.
+    name : str
+        What figures call it, and the messages.
+
+    Returns
+    -------
+    Delay
+        The delay. Its quantiles are not known, so that there are no bounds for it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `params` is not a table, or one of a hundred trial draws (or, later, any draw of the game) is negative,
+        not whole or not a number.
+
+    Examples
+    --------
+    >>> own(lambda params, arm, reward, rng: rng.normal(), [[0.0]], "nonsense")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: the delay law 'nonsense' must return whole numbers of at least 0, or infinity for never, not ...
+    """
+    if not callable(draw):
+        raise TypeError(f"draw must be a function (params, arm, reward, rng), not {draw!r}")
+    table = Delay(draw, params).params  # type: ignore[arg-type]
+    rng = np.random.default_rng(0)
+    for trial in range(100):
+        arm, reward = trial % len(table), float(trial // len(table) % 2)  # type: ignore[arg-type]
+        late = draw(table, arm, reward, rng)
+        if not (late == math.inf or (late >= 0 and late == math.floor(late))):
+            raise ValueError(
+                f"the delay law {name!r} must return whole numbers of at least 0, or infinity for never, not {late!r} "
+                f"(arm {arm}, reward {reward:g})"
+            )
+    return Delay(own_draw(compiled(draw, LATE)), table)
+
+
+def _rounds(name: str, value: ArrayLike, size: int | None = None) -> NDArray[np.float64]:
+    """Take delays: whole numbers of at least 0, or infinity."""
+    try:
+        late = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be a list of whole numbers of rounds, not {value!r}") from error
+    if late.ndim != 1 or late.size == 0:
+        raise ValueError(f"{name} must be a list of at least one delay, not {value!r}")
+    with np.errstate(invalid="ignore"):
+        bad = ~((late >= 0) & (np.isinf(late) | (late == np.floor(late))))
+    if bad.any():
+        arm = int(bad.argmax())
+        raise ValueError(
+            f"{name} must be whole numbers of at least 0, or infinity for never, not {late[arm]:g} (arm {arm})"
+        )
+    return late if size is None else _as_many(name, late, size)
+
+
+def _probabilities(name: str, value: ArrayLike, size: int | None = None, above: float = -math.inf) -> Any:
+    p = checks.vector(name, value, 0, 1)
+    if (p <= above).any():
+        arm = int((p <= above).argmax())
+        raise ValueError(f"{name} must be numbers in (0, 1], not {p[arm]} (arm {arm})")
+    return p if size is None else _as_many(name, p, size)
+
+
+def _as_many(name: str, numbers: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    if numbers.size != size:
+        raise ValueError(f"{name} must have {size} numbers, one an arm, not {numbers.size}")
+    return numbers
+
+
+def _never(late: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Write the engine's sign for never, a negative number, where a delay is infinite (or past counting)."""
+    return np.where(late < 1e15, late, -1.0)
+
+
+def _named(law: str, numbers: NDArray[np.float64]) -> str:
+    return f"{law} {numbers[0]:g}" if (numbers == numbers[0]).all() else law
