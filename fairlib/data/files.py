@@ -1,0 +1,89 @@
+"""What the loaders share: files that ship with a package, files that must be there, unpacked and read line by line."""
+
+import gzip
+import hashlib
+import importlib.util
+import io
+import lzma
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FilePath = str | os.PathLike[str]
+"""The path of a file, as a string or a `pathlib.Path`."""
+
+
+def _shipped(package: str, name: str) -> Path:
+    """Find a file that ships with a package, without importing the package."""
+    spec = importlib.util.find_spec(package)
+    folders = spec.submodule_search_locations if spec else None
+    for folder in folders or ():
+        if (path := Path(folder) / name).is_file():
+            return path
+    raise FileNotFoundError(f"{name} ships with the package {package}, but is not there: is {package} installed?")
+
+
+def _values(path: Path, expected: str) -> NDArray[np.float64]:
+    """Read a table of numbers, and compare the hash of what was read with what it must be."""
+    try:
+        values = np.loadtxt(path, delimiter=",", skiprows=1)
+    except (ValueError, *_DAMAGE) as error:
+        raise ValueError(f"{path}: the file is altered or damaged ({error})") from error
+    found = hashlib.sha256(str(values.shape).encode() + values.astype("<f8").tobytes()).hexdigest()
+    if found != expected:
+        raise ValueError(f"{path}: these are not the values expected (SHA-256 {found}, not {expected})")
+    return values
+
+
+def _there(path: FilePath, source: str = "") -> Path:
+    """Take the path of a file that must be there, or say where the reader can get it."""
+    file = Path(path)
+    if not file.is_file():
+        raise FileNotFoundError(f"{file} is not there." + (f" The data are {source}." if source else ""))
+    return file
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading, unpacked."""
+    if file.suffix == ".zip":
+        with zipfile.ZipFile(file) as archive:
+            tables = [name for name in archive.namelist() if name.lower().endswith(".csv")]
+            if len(tables) != 1:
+                raise ValueError(f"{file}: there must be one .csv file in it, not {len(tables)}; unpack it first")
+            with archive.open(tables[0]) as content:
+                yield content
+    else:
+        opener: Any = {".gz": gzip.open, ".xz": lzma.open}.get(file.suffix, open)
+        with opener(file, "rb") as content:
+            yield content
+
+
+_DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile, UnicodeDecodeError)
+
+
+def _lines(file: Path, whole: bool = True) -> Iterator[tuple[int, str]]:
+    """Read a text line by line, with the lines' numbers; damage is an error that says how far one got.
+
+    A last line without its end is one that was cut, unless rows show by themselves that they are `whole`.
+    """
+    number = 0
+    try:
+        with _opened(file) as content, io.TextIOWrapper(content, encoding="utf-8") as text:
+            for number, line in enumerate(text, 1):
+                if whole and not line.endswith("\n"):
+                    raise ValueError(f"{file}, line {number}: the file ends in the middle of a line")
+                yield number, line
+    except _DAMAGE as error:
+        raise ValueError(f"{file}, after line {number}: the file is cut short or damaged ({error})") from error
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "...")
