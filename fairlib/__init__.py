@@ -1,9 +1,12 @@
 """fairlib: the algorithms of four papers on fair bandits, and the book that teaches them.
 
 A *problem* (`Bandit`, on arms such as `bernoulli`) and a *policy* (`ucb1`, `thompson_beta`, your own `Policy`) go
-into `simulate`, and a `Result` comes out; where arms have contexts, a `ContextBandit` and a `ContextPolicy`. Each
-chapter of the book has a module; this one gathers what all share.
+into `simulate`, and a `Result` comes out; where arms have contexts, a `ContextBandit` and a `ContextPolicy`. These are
+what all share. Each paper has a package of its own, such as `fairlib.exposure`, imported when it is first asked for.
 """
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from fairlib.arms import Arms, Bandit, Delay, bernoulli, beta, gaussian
 from fairlib.classic import (
@@ -21,6 +24,20 @@ from fairlib.engine import simulate
 from fairlib.policy import Policy
 from fairlib.result import Result
 from fairlib.sweeps import sweep
+
+if TYPE_CHECKING:  # what `__getattr__` finds, for those who only read the code
+    from fairlib import classic as classic
+    from fairlib import contexts as contexts
+    from fairlib import data as data
+    from fairlib import delays as delays
+    from fairlib import explorers as explorers
+    from fairlib import exposure as exposure
+    from fairlib import figures as figures
+    from fairlib import linear as linear
+    from fairlib import merit as merit
+    from fairlib import ranks as ranks
+    from fairlib import replay as replay
+    from fairlib import shares as shares
 
 __all__ = [
     "Arms",
@@ -44,3 +61,33 @@ __all__ = [
     "ucb1_worst_case_bound",
     "uniform",
 ]
+
+# The import of the package must stay quick, and behind some of these stands Matplotlib: each waits until it is used.
+_LATER = frozenset(
+    [
+        "classic",
+        "contexts",
+        "data",
+        "delays",
+        "explorers",
+        "exposure",
+        "figures",
+        "linear",
+        "merit",
+        "ranks",
+        "replay",
+        "shares",
+    ]
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a module of the package when it is first asked for."""
+    if name in _LATER:
+        return importlib.import_module(f"fairlib.{name}")
+    raise AttributeError(f"module 'fairlib' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the modules, too, that are yet to be imported."""
+    return sorted({*globals(), *_LATER})

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+__all__ = ["whole", "real", "vector", "array", "rounds"]
+
 
 def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Take a whole number from `low` to `high`.

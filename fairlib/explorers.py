@@ -27,6 +27,8 @@ from matplotlib.figure import Figure
 
 from fairlib import checks
 
+__all__ = ["MOST_SETTINGS", "Frame", "Slider", "Explorer", "explore"]
+
 MOST_SETTINGS = 60
 
 # Text stays text, laid out for DejaVu Sans; a reader without it should get the font it was modelled on.

@@ -14,6 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 from numpy.typing import ArrayLike
 
+__all__ = ["INK", "FAINT", "use_style", "look", "curve", "label_ends", "show"]
+
 INK = "#1b1f24"
 FAINT = "#6b7280"
 

@@ -18,6 +18,8 @@ from fairlib.data import Event
 from fairlib.engine import _rule
 from fairlib.policy import Policy, select
 
+__all__ = ["Replay", "replay", "article_contexts"]
+
 
 @dataclass(frozen=True, eq=False)
 class Replay:

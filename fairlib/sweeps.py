@@ -7,6 +7,8 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
+__all__ = ["sweep"]
+
 
 def sweep(
     experiment: Callable[..., Any],
