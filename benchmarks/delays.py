@@ -36,8 +36,8 @@ POLICIES = [
     de.fcts_d(MERIT, 7, 3),
     de.op_fcucb_d(MERIT, 7, 3),
     de.op_fcts_d(MERIT, 7, 3),
-    de.cucb_d(7, 3),
-    de.mp_ts_d(7, 3),
+    de.cucb_d(3),
+    de.mp_ts_d(3),
     de.fgreedy_d(MERIT, 7, 3, 0.13),
     de.two_box(MERIT, 7, 3, 40_000),
 ]

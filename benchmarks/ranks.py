@@ -1,6 +1,6 @@
 """Measure Fair-Greedy against one product of a matrix with a vector a round, in one run.
 
-Run ``.venv/bin/python benchmarks/ranks.py``. What counts is the ratio: line 6 of Algorithm 1 needs the products of all
+Run ``.venv/bin/python benchmarks/ranks.py``. What counts is the ratio: line 3 of its box needs the products of all
 contexts of the second half with the estimate, so that NumPy's product of the same size is the floor.
 """
 
@@ -46,11 +46,11 @@ def play(policy, game, horizon):
 
 
 cases = [
-    ("d = 20", game, rk.fair_greedy(20)),
+    ("d = 20", game, rk.fair_greedy()),
     ("d = 20", game, li.at_random()),
-    ("people, d = 21", pool, rk.fair_greedy_v2(21)),
+    ("people, d = 21", pool, rk.fair_greedy_v2()),
     ("people, d = 21", pool, rk.oracle_rewards(pool)),
-    ("people, d = 21", pool, rk.fair_greedy_rarely(21, arms, 6, horizon)),
+    ("people, d = 21", pool, rk.fair_greedy_rarely()),
 ]
 for _, where, policy in cases:
     play(policy, where, 3)
@@ -59,14 +59,14 @@ print(f"T = {horizon}, K = {arms}, d = 20; products alone: {1e6 * floor / horizo
 for name, where, policy in cases:
     ours = seconds(lambda where=where, policy=policy: play(policy, where, horizon))
     print(f"{policy.name}, {name}: {1e6 * ours / horizon:.1f} microseconds a round, ratio {ours / floor:.2f}")
-small = seconds(lambda: fl.simulate(rk.section_6(), rk.fair_greedy(17), 500, runs=100, rounds=[500])) / 100
+small = seconds(lambda: fl.simulate(rk.section_6(), rk.fair_greedy(), 500, runs=100, rounds=[500])) / 100
 print(f"section 6, T = 500, K = 4: {1e3 * small:.2f} ms a run")
 
 section_6 = rk.section_6()
 for policy, horizon in (
-    (rk.fair_greedy(17), 10_000),
-    (rk.fair_greedy_rarely(17, 4, 4, horizon=10_000), 10_000),
-    (rk.fair_greedy_rarely(17, 4, 4, horizon=100_000), 100_000),
+    (rk.fair_greedy(), 10_000),
+    (rk.fair_greedy_rarely(), 10_000),
+    (rk.fair_greedy_rarely(), 100_000),
 ):
     start = time.process_time()
     regret = fl.simulate(section_6, policy, horizon, runs=20, seed=1, rounds=[horizon]).fair_regret

@@ -19,10 +19,13 @@ from fairlib.classic import (
     uniform,
 )
 from fairlib.conformance import check_policy
-from fairlib.contexts import ContextBandit, ContextPolicy
+from fairlib.contexts import ContextBandit, ContextPolicy, World
 from fairlib.engine import simulate
+from fairlib.merit import Merit
 from fairlib.policy import Policy
 from fairlib.result import Result
+from fairlib.rules import Number, PerArm, PerDimension, PerGroup, Square, ask, rule
+from fairlib.stepping import trace
 from fairlib.sweeps import sweep
 
 if TYPE_CHECKING:  # what `__getattr__` finds, for those who only read the code
@@ -45,17 +48,27 @@ __all__ = [
     "ContextBandit",
     "ContextPolicy",
     "Delay",
+    "Merit",
+    "Number",
+    "PerArm",
+    "PerDimension",
+    "PerGroup",
     "Policy",
     "Result",
+    "Square",
+    "World",
+    "ask",
     "bernoulli",
     "beta",
     "check_policy",
     "epsilon_greedy",
     "gaussian",
+    "rule",
     "simulate",
     "sweep",
     "thompson_beta",
     "thompson_gaussian",
+    "trace",
     "ucb1",
     "ucb1_bound",
     "ucb1_worst_case_bound",

@@ -1,54 +1,111 @@
-"""The arms of a bandit: how their rewards are drawn, and the game that is played on them."""
+"""The arms of a bandit: how their rewards are drawn, how late they are seen, and the game that is played on them."""
 
 import math
-from collections.abc import Callable
+import numbers
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
+from numba import float64, int64, types
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.binding import Bound, Form
 from fairlib.result import Result
 
+DRAW = Form(
+    what="what draws a reward",
+    flat="params, arm, rng",
+    gives={"arm": "arm", "rng": "rng"},
+    signature=float64(float64[:, ::1], int64, types.npy_rng),
+    by_arm=True,
+)
+"""How the engine calls what draws a reward; a setting is a number, or a row of numbers, of the arm in question."""
 
-@dataclass(frozen=True, eq=False)
+DELAY = Form(
+    what="what draws a delay",
+    flat="params, arm, reward, rng",
+    gives={"arm": "arm", "reward": "reward", "rng": "rng"},
+    signature=int64(float64[:, ::1], int64, float64, types.npy_rng),
+    answer="whole_rounds({})",
+    by_arm=True,
+)
+"""How the engine calls what draws a delay; a setting is a number, or a row of numbers, of the arm in question."""
+
+TALLY = Form(
+    what="what a game sums",
+    flat="params, state, t, p, selected",
+    gives={"t": "t", "p": "p", "selected": "selected"},
+    signature=types.void(float64[::1], float64[::1], int64, float64[::1], int64[::1]),
+    sizes=("K", "T"),
+)
+"""How the engine calls what sums a quantity of a game's own, round by round; its memory is the sums."""
+
+
 class Arms:
-    """Arms with independent rewards; made by `bernoulli`, `gaussian` or `beta`.
+    """Arms with independent rewards; made by `bernoulli`, `gaussian` or `beta`, or of a reader's own.
 
     Parameters
     ----------
-    means : ndarray, shape (K,)
+    means : array_like, shape (K,)
         Mean reward of each arm.
     draw : callable
-        ``draw(params, arm, rng)`` returns one reward of an arm; compiled by the engine.
-    params : ndarray, shape (K, m)
-        What `draw` needs to know of each arm.
+        Returns one reward of an arm. It may ask for `rng` and for `arm`; its other arguments are settings. Compiled by
+        the engine.
+    **settings
+        What `draw` is set with, by the names of its arguments: a number, or a row of numbers, for each arm.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a setting is missing, unknown, or not of as many arms as there are means.
 
     Examples
     --------
-    >>> bernoulli([0.9, 0.5]).means
+    >>> def twice(mean, rng):
+    ...     return 2.0 if rng.random() < mean / 2.0 else 0.0
+    >>> Arms([0.9, 0.5], twice, mean=[0.9, 0.5]).means
     array([0.9, 0.5])
     """
 
-    means: NDArray[np.float64]
-    draw: Callable[..., float]
-    params: NDArray[np.float64]
+    def __init__(self, means: ArrayLike, draw: Callable[..., float], **settings: ArrayLike) -> None:
+        self.means = checks.vector("means", means)
+        self.draw = Bound(draw, DRAW, settings)
+        _of_arms(self.draw, self.means.size)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What `draw` is set with, by name."""
+        return MappingProxyType(self.draw.settings)
 
 
-def bernoulli_draw(params: Any, arm: int, rng: Any) -> float:
+def _of_arms(draw: Bound, arms: int | None) -> int | None:
+    """Return of how many arms the settings are; refuse those that are not of as many as they must be."""
+    for name, value in draw.settings.items():
+        if np.ndim(value) not in (1, 2):
+            raise ValueError(f"{name} must have a number for each arm, not {value!r}")
+        if arms is not None and len(value) != arms:
+            raise ValueError(f"{name} must have {arms} numbers, one an arm, not {len(value)}")
+        arms = len(value)
+    return arms
+
+
+def bernoulli_draw(mean, rng):
     """Return 1 with the arm's mean as probability, else 0."""
-    return 1.0 if rng.random() < params[arm, 0] else 0.0
+    return 1.0 if rng.random() < mean else 0.0
 
 
-def gaussian_draw(params: Any, arm: int, rng: Any) -> float:
+def gaussian_draw(mean, sd, rng):
     """Return a normal reward."""
-    return rng.normal(params[arm, 0], params[arm, 1])
+    return rng.normal(mean, sd)
 
 
-def beta_draw(params: Any, arm: int, rng: Any) -> float:
+def beta_draw(a, b, rng):
     """Return a Beta reward."""
-    return rng.beta(params[arm, 0], params[arm, 1])
+    return rng.beta(a, b)
 
 
 def bernoulli(means: ArrayLike) -> Arms:
@@ -76,7 +133,7 @@ def bernoulli(means: ArrayLike) -> Arms:
     ValueError: means must be numbers in [0, 1], not 1.5 (arm 1)
     """
     probabilities = checks.vector("means", means, 0, 1)
-    return Arms(probabilities, bernoulli_draw, probabilities.reshape(-1, 1))
+    return Arms(probabilities, bernoulli_draw, mean=probabilities)
 
 
 def gaussian(means: ArrayLike, sd: float = 1.0) -> Arms:
@@ -101,13 +158,12 @@ def gaussian(means: ArrayLike, sd: float = 1.0) -> Arms:
 
     Examples
     --------
-    >>> gaussian([0.0, 1.0], sd=0.5).params
-    array([[0. , 0.5],
-           [1. , 0.5]])
+    >>> gaussian([0.0, 1.0], sd=0.5).settings["sd"]
+    array([0.5, 0.5])
     """
     centres = checks.vector("means", means)
     spread = checks.real("sd", sd, 0)
-    return Arms(centres, gaussian_draw, np.column_stack([centres, np.full_like(centres, spread)]))
+    return Arms(centres, gaussian_draw, mean=centres, sd=np.full_like(centres, spread))
 
 
 def beta(a: ArrayLike, b: ArrayLike) -> Arms:
@@ -136,47 +192,60 @@ def beta(a: ArrayLike, b: ArrayLike) -> Arms:
     first, second = checks.vector("a", a, above=0), checks.vector("b", b, above=0)
     if first.size != second.size:
         raise ValueError(f"b must have one number an arm, as a has ({first.size}), not {second.size}")
-    return Arms(first / (first + second), beta_draw, np.column_stack([first, second]))
+    return Arms(first / (first + second), beta_draw, a=first, b=second)
 
 
-@dataclass(frozen=True, eq=False)
 class Delay:
     """How many rounds late a reward is seen.
 
     Parameters
     ----------
     draw : callable
-        ``draw(params, arm, reward, rng)`` returns a whole number of rounds: 0 for the end of the same round, a
-        negative number for never. Compiled by the engine.
-    params : array_like, shape (K, m)
-        What `draw` needs to know of each arm.
+        Returns a whole number of rounds: 0 for the end of the same round, `math.inf` for never. It may ask for
+        `reward`, `rng` and `arm`; its other arguments are settings. Compiled by the engine.
+    name : str
+        What figures call it, and the messages.
+    **settings
+        What `draw` is set with, by the names of its arguments: a number, or a row of numbers, for each arm.
 
     Raises
     ------
     TypeError, ValueError
-        If `params` is not a table of numbers.
+        If a setting is missing, unknown or of another number of arms than the others, or if one of a hundred trial
+        draws is negative, not whole or not a number. (A later one that is stops the game.)
 
     Examples
     --------
-    >>> def three(params, arm, reward, rng):
+    >>> def three():
     ...     return 3
-    >>> Delay(three, [[0.0], [0.0]]).params.shape
-    (2, 1)
+    >>> Delay(three).arms is None
+    True
+    >>> Delay(lambda sd, rng: rng.normal(0.0, sd), sd=[1.0], name="nonsense")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: the delay 'nonsense' must be a whole number of rounds of at least 0, or infinity for never, not ...
     """
 
-    draw: Callable[..., int]
-    params: ArrayLike
+    def __init__(self, draw: Callable[..., float], *, name: str = "own", **settings: ArrayLike) -> None:
+        self.name, self.draw = name, Bound(draw, DELAY, settings)
+        self.arms = _of_arms(self.draw, None)
+        given, rng = self.draw.settings, np.random.default_rng(0)
+        asked = [each for each in self.draw.rule.arguments if each not in given]
+        for trial in range(100):
+            arm, reward = trial % (self.arms or 1), float(trial // (self.arms or 1) % 2)
+            own = {each: value[arm] for each, value in given.items()}
+            engine = {"arm": arm, "reward": reward, "rng": rng}
+            late = self.draw.rule(**own, **{each: engine[each] for each in asked})
+            number = float(late) if isinstance(late, numbers.Real) else math.nan
+            if not (number == math.inf or (number >= 0 and number == math.floor(number))):
+                raise ValueError(
+                    f"the delay {name!r} must be a whole number of rounds of at least 0, or infinity for never, "
+                    f"not {late!r} (arm {arm}, reward {reward:g})"
+                )
 
-    def __post_init__(self) -> None:
-        if not callable(self.draw):
-            raise TypeError(f"draw must be a function (params, arm, reward, rng), not {self.draw!r}")
-        try:
-            table = np.array(self.params, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"params must be a table of numbers, a row an arm, not {self.params!r}") from error
-        if table.ndim != 2:
-            raise ValueError(f"params must be a table of numbers, a row an arm, not of shape {table.shape}")
-        object.__setattr__(self, "params", table)
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What `draw` is set with, by name."""
+        return MappingProxyType(self.draw.settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +276,7 @@ class Bandit:
     arms: Arms
     plays: int = 1
     delay: Delay | None = None
+    outcome: ClassVar[type[Result]] = Result
 
     def __post_init__(self) -> None:
         if not isinstance(self.arms, Arms):
@@ -214,37 +284,20 @@ class Bandit:
         checks.whole("plays", self.plays, 1, self.arms.means.size)
         if not isinstance(self.delay, Delay | None):
             raise TypeError(f"delay must be a Delay, not {self.delay!r}")
-        if self.delay is not None and len(self.delay.params) != self.arms.means.size:  # type: ignore[arg-type]
-            raise ValueError(f"delay.params must have {self.arms.means.size} rows, one an arm")
-        if self.delay is not None:
-            # Compiled code would cut off 0.5 and turn nan into never without a word.
-            rng = np.random.default_rng(0)
-            for arm in range(self.arms.means.size):
-                reward = self.arms.draw(self.arms.params, arm, rng)
-                late = self.delay.draw(self.delay.params, arm, reward, rng)
-                if not isinstance(late, int | float | np.integer) or not -math.inf < late < math.inf or late % 1 != 0:
-                    raise ValueError(
-                        f"delay.draw must return whole numbers of rounds, negative for never, not {late!r} (arm {arm})"
-                    )
+        if self.delay is not None and self.delay.arms not in (None, self.arms.means.size):
+            raise ValueError(f"delay must be of {self.arms.means.size} arms, not {self.delay.arms}")
 
     @property
     def best_reward(self) -> float:
         """Expected reward of a round for somebody who knows the means and plays the best arms."""
         return float(np.sort(self.arms.means)[-self.plays :].sum())
 
-    @property
-    def truth(self) -> NDArray[np.float64]:
-        """What the game's `tally` needs to know; nothing here."""
-        return np.zeros(0)
+    @cached_property
+    def tally(self) -> Bound:
+        """What the game sums round by round; nothing here, as the regret follows from the counts alone."""
+        return Bound(no_tally, TALLY, {})
 
-    sums = 0
-    """How many sums the game's `tally` keeps."""
-
-    @staticmethod
-    def tally(truth: Any, t: int, p: Any, selected: Any, sums: Any) -> None:
-        """Sum nothing: the regret of the classic game follows from the counts alone."""
-
-    def result(self, rounds: Any, selected: Any, reward: Any, sums: Any) -> Result:
+    def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, NDArray[np.float64]]) -> Result:
         """Read off what a policy earned and lost.
 
         Parameters
@@ -255,19 +308,29 @@ class Bandit:
             How often each arm had been played.
         reward : ndarray, shape (runs, R)
             Reward collected so far.
-        sums : ndarray, shape (runs, R, `sums`)
-            What `tally` had summed.
+        sums : dict
+            What `tally` had summed, by name, each of shape (runs, R).
 
         Returns
         -------
         Result
-            With the regret, best expected reward less the expected reward of the arms played.
+            What the game's kind of result is, with the regret, best expected reward less the expected reward of the
+            arms played, and with all that was summed.
 
         Examples
         --------
         >>> game = Bandit(bernoulli([0.9, 0.5]))
-        >>> game.result(np.array([4]), np.array([[[3, 1]]]), np.array([[3.0]]), None).regret
+        >>> game.result(np.array([4]), np.array([[[3, 1]]]), np.array([[3.0]]), {}).regret
         array([[0.4]])
         """
         regret = self.best_reward * rounds - selected @ self.arms.means
-        return Result(rounds=rounds, selected=selected, reward=reward, regret=regret)
+        return self.outcome(rounds=rounds, selected=selected, reward=reward, regret=regret, **sums)
+
+
+def no_tally():
+    """Sum nothing."""
+
+
+def no_delay():
+    """Return 0: the reward is seen at the end of its round."""
+    return 0

@@ -49,8 +49,16 @@ def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     return number
 
 
-def real(name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, above: float = -math.inf) -> float:
-    """Take a finite number from `low` to `high` and above `above`.
+def real(
+    name: str,
+    value: Any,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    above: float = -math.inf,
+    below: float = math.inf,
+) -> float:
+    """Take a finite number from `low` to `high`, above `above` and below `below`.
 
     Parameters
     ----------
@@ -60,8 +68,8 @@ def real(name: str, value: Any, low: float = -math.inf, high: float = math.inf, 
         What was given.
     low, high : float
         The closed range allowed.
-    above : float
-        What the number must exceed.
+    above, below : float
+        What the number must exceed, and what must exceed it.
 
     Returns
     -------
@@ -80,12 +88,16 @@ def real(name: str, value: Any, low: float = -math.inf, high: float = math.inf, 
     >>> real("epsilon", 1.5, 0, 1)
     Traceback (most recent call last):
     ValueError: epsilon must be a number in [0, 1], not 1.5
+    >>> real("failure", 0.0, high=1, above=0)
+    Traceback (most recent call last):
+    ValueError: failure must be a number in (0, 1], not 0.0
     """
+    allowed = f"a number{_range(low, high, above, below)}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number{_range(low, high, above)}, not {value!r}")
+        raise TypeError(f"{name} must be {allowed}, not {value!r}")
     number = float(value)
-    if not (math.isfinite(number) and low <= number <= high and number > above):
-        raise ValueError(f"{name} must be a number{_range(low, high, above)}, not {value!r}")
+    if not (math.isfinite(number) and low <= number <= high and above < number < below):
+        raise ValueError(f"{name} must be {allowed}, not {value!r}")
     return number
 
 
@@ -219,7 +231,12 @@ def rounds(name: str, value: ArrayLike) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _range(low: float, high: float, above: float) -> str:
-    if above > -math.inf:
-        return f" above {above:g}"
-    return "" if math.isinf(low) and math.isinf(high) else f" in [{low:g}, {high:g}]"
+def _range(low: float, high: float, above: float, below: float = math.inf) -> str:
+    first = f"({above:g}" if above >= low else f"[{low:g}"
+    last = f"{below:g})" if below <= high else f"{high:g}]"
+    bounded = math.isfinite(max(low, above)), math.isfinite(min(high, below))
+    if bounded == (True, True):
+        return f" in {first}, {last}"
+    if bounded == (True, False):
+        return f" above {above:g}" if above >= low else f" in [{low:g}, inf]"
+    return f" in {first}, {last}" if any(bounded) else ""

@@ -1,18 +1,19 @@
 """Bandits in one sitting: uniform play, epsilon-greedy, UCB1 and Thompson sampling, and what is proved of UCB1."""
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import zeta
 
 from fairlib import checks
-from fairlib.policy import Policy, play_largest
+from fairlib.policy import Policy, largest
+from fairlib.rules import rule
 
 
-def uniform_rule(params, state, t, selected, observed, total, rng, p):
+@rule
+def uniform_rule(plays, p):
     """Play every arm with the same probability."""
-    plays = params[0]
     for a in range(p.size):
         p[a] = plays / p.size
 
@@ -42,18 +43,18 @@ def uniform(plays: int = 1) -> Policy:
     >>> bool(abs(result.share[:, -1, 0].mean() - 0.5) < 0.01)
     True
     """
-    checks.whole("plays", plays, 1)
-    return Policy("uniform", uniform_rule, [plays], plays=plays)
+    return Policy("uniform", uniform_rule, plays=plays)
 
 
-def epsilon_greedy_rule(params, state, t, selected, observed, total, rng, p):
+@rule
+def epsilon_greedy_rule(epsilon, seen, p):
     """Play the arm that has paid best, or with probability epsilon any arm."""
-    epsilon = params[0]
     for a in range(p.size):
-        p[a] = total[a] / observed[a] if observed[a] > 0 else math.inf
-    play_largest(p)
+        p[a] = seen.total[a] / seen.observed[a] if seen.observed[a] > 0 else math.inf
+    best = largest(p)
     for a in range(p.size):
-        p[a] = (1.0 - epsilon) * p[a] + epsilon / p.size
+        p[a] = epsilon / p.size
+    p[best] += 1.0 - epsilon
 
 
 def epsilon_greedy(epsilon: float) -> Policy:
@@ -81,16 +82,17 @@ def epsilon_greedy(epsilon: float) -> Policy:
     >>> bool(result.share[:, -1, 1].mean() > 0.05)
     True
     """
-    return Policy("epsilon-greedy", epsilon_greedy_rule, [checks.real("epsilon", epsilon, 0, 1)])
+    return Policy("epsilon-greedy", epsilon_greedy_rule, epsilon=checks.real("epsilon", epsilon, 0, 1))
 
 
-def ucb1_rule(params, state, t, selected, observed, total, rng, p):
+@rule
+def ucb1_rule(seen, p):
     """Play the arm of the largest upper confidence bound, untried arms first."""
-    width = 2.0 * math.log(t)
+    width = 2.0 * math.log(seen.t)
     for a in range(p.size):
-        n = observed[a]
-        p[a] = total[a] / n + math.sqrt(width / n) if n > 0 else math.inf
-    play_largest(p)
+        n = seen.observed[a]
+        p[a] = seen.total[a] / n + math.sqrt(width / n) if n > 0 else math.inf
+    return largest(p)
 
 
 def ucb1() -> Policy:
@@ -118,12 +120,12 @@ def ucb1() -> Policy:
     return Policy("UCB1", ucb1_rule)
 
 
-def thompson_beta_rule(params, state, t, selected, observed, total, rng, p):
+@rule
+def thompson_beta_rule(a0, b0, seen, rng, p):
     """Draw each mean from its Beta posterior; play the arm of the largest."""
-    a0, b0 = params[0], params[1]
     for a in range(p.size):
-        p[a] = rng.beta(a0 + total[a], b0 + observed[a] - total[a])
-    play_largest(p)
+        p[a] = rng.beta(a0 + seen.total[a], b0 + seen.observed[a] - seen.total[a])
+    return largest(p)
 
 
 def thompson_beta(a: float = 1.0, b: float = 1.0) -> Policy:
@@ -153,18 +155,18 @@ def thompson_beta(a: float = 1.0, b: float = 1.0) -> Policy:
     >>> bool(result.share[0, -1, 0] > 0.9)
     True
     """
-    shapes = [checks.real("a", a, above=0), checks.real("b", b, above=0)]
-    return Policy("Thompson sampling", thompson_beta_rule, shapes)
+    shapes: dict[str, Any] = {"a0": checks.real("a", a, above=0), "b0": checks.real("b", b, above=0)}
+    return Policy("Thompson sampling", thompson_beta_rule, **shapes)
 
 
-def thompson_gaussian_rule(params, state, t, selected, observed, total, rng, p):
+@rule
+def thompson_gaussian_rule(mean, prior, noise, seen, rng, p):
     """Draw each mean from its normal posterior; play the arm of the largest."""
-    mean, prior_precision, reward_precision = params[0], params[1], params[2]
-    for a in range(p.size):
-        precision = prior_precision + reward_precision * observed[a]
-        centre = (prior_precision * mean + reward_precision * total[a]) / precision
+    for a in range(p.size):  # prior and noise are precisions, one over a variance
+        precision = prior + noise * seen.observed[a]
+        centre = (prior * mean + noise * seen.total[a]) / precision
         p[a] = rng.normal(centre, math.sqrt(1.0 / precision))
-    play_largest(p)
+    return largest(p)
 
 
 def thompson_gaussian(mean: float = 0.0, sd: float = 1.0, reward_sd: float = 1.0) -> Policy:
@@ -195,8 +197,8 @@ def thompson_gaussian(mean: float = 0.0, sd: float = 1.0, reward_sd: float = 1.0
     True
     """
     centre = checks.real("mean", mean)
-    precisions = [checks.real("sd", sd, above=0) ** -2, checks.real("reward_sd", reward_sd, above=0) ** -2]
-    return Policy("Thompson sampling (normal)", thompson_gaussian_rule, [centre, *precisions])
+    prior, noise = (checks.real(name, each, above=0) ** -2 for name, each in (("sd", sd), ("reward_sd", reward_sd)))
+    return Policy("Thompson sampling (normal)", thompson_gaussian_rule, mean=centre, prior=prior, noise=noise)
 
 
 def ucb1_bound(means: ArrayLike, horizon: ArrayLike) -> NDArray[np.float64]:
@@ -259,6 +261,8 @@ def ucb1_worst_case_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
     >>> ucb1_worst_case_bound(2, 1000).round(1)
     np.float64(334.9)
     """
+    from scipy.special import zeta  # here, so that whoever only plays need not wait for SciPy
+
     checks.whole("arms", arms, 1)
     rounds = checks.rounds("horizon", horizon)
     return 2 * np.sqrt(2 * arms * rounds * np.log(rounds)) + zeta(3) * arms

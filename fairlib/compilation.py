@@ -1,50 +1,45 @@
 """Compile functions once, keep them on disk, and never serve a stale one.
 
-Numba's own cache notices an edit of the file a function stands in, but not an edit of a helper in another file.
-With one module per chapter that is certain to happen, so the folder of the cache is named after a hash of all of
-the package's sources: any edit opens a new folder.
+Numba's own cache notices an edit of the file a function stands in, but not an edit of a helper in another file. That is
+certain to happen here, so the folder of the cache is named after a hash of all of the package's sources: any edit opens
+a new folder. What a reader wrote is compiled afresh in each process, and again when anything that it looks at changes.
 """
 
+import builtins
+import dis
 import hashlib
+import importlib
 import os
 import pathlib
+import sys
+import sysconfig
 import tempfile
-from collections.abc import Callable
-from functools import cache, lru_cache
+import threading
+import types
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from typing import Any
 
 import numba
-from numba import float64, int64, types
-
-RULE = types.void(
-    float64[::1],  # params
-    float64[::1],  # state
-    int64,  # t
-    int64[::1],  # selected
-    int64[::1],  # observed
-    float64[::1],  # total
-    types.npy_rng,  # rng
-    float64[::1],  # p
-)
-"""What a policy's rule takes: ``rule(params, state, t, selected, observed, total, rng, p)``."""
-
-DRAW = types.float64(float64[:, ::1], int64, types.npy_rng)
-"""What draws a reward: ``draw(params, arm, rng)``."""
-
-DELAY = types.int64(float64[:, ::1], int64, float64, types.npy_rng)
-"""What draws a delay in rounds, negative for never: ``delay(params, arm, reward, rng)``."""
-
-TALLY = types.void(float64[::1], int64, float64[::1], int64[::1], float64[::1])
-"""What sums a quantity of its own round by round: ``tally(truth, t, p, selected, sums)``."""
+import numpy as np
+from numba.extending import register_jitable
+from numba.np import linalg as _linalg
 
 # NumPy's way with a division by zero (inf or nan, no exception) is what the same rule does when it is interpreted.
-_OPTIONS = {"error_model": "numpy", "nogil": True}
+_OPTIONS = {"error_model": "numpy"}
 
 # Numba's own annotations allow neither settings by name nor its configuration.
 _njit: Any = numba.njit
 _config: Any = numba.config
 
 _PACKAGE = pathlib.Path(__file__).parent
+
+_MOVED = threading.RLock()  # held while Numba's folder is moved
+
+# To see whether there is a BLAS, Numba imports SciPy's before it loads anything from its cache, which takes as long as
+# all the rest. There is one: `pyproject.toml` asks for SciPy. What needs it looks it up when it is first called.
+if hasattr(_linalg, "ensure_blas"):
+    _linalg.ensure_blas = lambda: None
 
 
 def fingerprint(folder: pathlib.Path) -> str:
@@ -53,7 +48,7 @@ def fingerprint(folder: pathlib.Path) -> str:
     Parameters
     ----------
     folder : pathlib.Path
-        The folder, searched to any depth.
+        The folder, searched to any depth; what lies in a ``__pycache__`` is no source.
 
     Returns
     -------
@@ -67,8 +62,9 @@ def fingerprint(folder: pathlib.Path) -> str:
     """
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sorted(folder.rglob("*.py")):
-        digest.update(str(source.relative_to(folder)).encode())
-        digest.update(source.read_bytes())
+        if "__pycache__" not in source.parts:
+            digest.update(str(source.relative_to(folder)).encode())
+            digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -97,51 +93,52 @@ def cache_folder() -> pathlib.Path:
     return pathlib.Path(tempfile.mkdtemp(prefix="fairlib-"))
 
 
-def _jit(function: Callable[..., Any], signature: Any = None) -> Any:
-    """Wrap a function of the package for compilation, with its code kept in our folder and nobody else's moved."""
-    before = _config.CACHE_DIR
-    _config.CACHE_DIR = str(cache_folder())
-    try:
-        return _njit(signature, cache=True, **_OPTIONS)(function)
-    finally:
-        _config.CACHE_DIR = before
-
-
-def helper(function: Callable[..., Any]) -> Any:
-    """Mark a small function that rules call: compiled with its caller, and callable from plain Python too.
+def helper(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Mark a small function that rules call: plain Python to Python, compiled into whatever is compiled.
 
     Parameters
     ----------
-    function : callable
-        A function of the package that Numba can compile.
+    function : callable, optional
+        A function of the package that Numba can compile. Without one, what marks a function is returned.
+    **options
+        Numba's, for this function alone, such as ``fastmath``; or ``forceinline=False`` for a long one that is called
+        seldom, and would only be in the way where it is called.
 
     Returns
     -------
     callable
-        The same function, compiled when it is first called.
+        The same function.
 
     Examples
     --------
-    >>> from fairlib.policy import play_largest
-    >>> import numpy as np
-    >>> p = np.array([0.2, 0.7, 0.7])
-    >>> play_largest(p)
-    >>> p
-    array([0., 1., 0.])
+    >>> @helper
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(3)
+    6
     """
-    return _jit(function)
+    return partial(_marked, **options) if function is None else _marked(function, **options)
 
 
-@lru_cache(maxsize=512)
+_known: set[Any] = set()
+
+
+def _marked(function: Callable[..., Any], **how: Any) -> Any:
+    """Mark a function once; Numba would not know which of two marks to go by."""
+    if function not in _known:
+        _known.add(register_jitable(**{"forceinline": True, **_OPTIONS, **how})(function))
+    return function
+
+
 def compiled(function: Callable[..., Any], signature: Any) -> Any:
-    """Compile a function for one signature; the code of the package's own functions stays on disk.
+    """Compile a function of the package for one signature; its code stays on disk.
 
     Parameters
     ----------
     function : callable
-        Plain Python that Numba understands.
+        A function that stands in a file of the package, or in one that was made from its sources.
     signature : numba signature
-        Such as `RULE`.
+        The types of its arguments and of what it returns.
 
     Returns
     -------
@@ -155,14 +152,386 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
 
     Examples
     --------
+    >>> from numba import float64
+    >>> from fairlib.checks import _range
+    >>> from fairlib.contexts import dot
     >>> import numpy as np
-    >>> from fairlib.arms import bernoulli_draw
-    >>> draw = compiled(bernoulli_draw, DRAW)
-    >>> draw(np.array([[0.0], [1.0]]), 1, np.random.default_rng(0))
-    1.0
+    >>> compiled(dot, float64(float64[::1], float64[::1]))(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    11.0
     """
-    ours = pathlib.Path(function.__code__.co_filename).is_relative_to(_PACKAGE)
-    if ours and function.__closure__ is None:
-        return _jit(function, signature)
-    # A reader's own function may index past an array: then an IndexError, as in plain Python, and not a crash.
-    return _njit(signature, boundscheck=not ours, **_OPTIONS)(function)
+    with _MOVED:  # or another thread could find the folder moved back half-way
+        before = _config.CACHE_DIR
+        _config.CACHE_DIR = str(cache_folder())
+        try:
+            return _njit(signature, cache=True, nogil=True, **_OPTIONS)(function)
+        finally:
+            _config.CACHE_DIR = before
+
+
+def is_ours(function: Any) -> bool:
+    """Say whether a function can be found again by its name in the package, so that its code may stay on disk.
+
+    Parameters
+    ----------
+    function : object
+        The function.
+
+    Returns
+    -------
+    bool
+        False for a reader's, and for one made inside another function.
+
+    Examples
+    --------
+    >>> is_ours(fingerprint), is_ours(lambda x: x)
+    (True, False)
+    """
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    file = getattr(module, "__file__", None)
+    if file is None or not pathlib.Path(file).is_relative_to(_PACKAGE):
+        return False
+    named = getattr(module, getattr(function, "__qualname__", ""), None)
+    return getattr(named, "function", named) is function
+
+
+def kept(text: str, functions: dict[str, Any], signature: Any) -> Any:
+    """Compile a text that was made of functions of the package; it stays on disk beside its compiled code.
+
+    The text gets a module of its own, in which the functions are imported by name, so that Numba finds nothing in it
+    that changes from one process to the next, as it would in a closure.
+
+    Parameters
+    ----------
+    text : str
+        Definitions of functions, the last one called ``flat``.
+    functions : dict
+        The functions and tuples of the package that it calls, by the names that it calls them.
+    signature : numba signature
+        That of ``flat``.
+
+    Returns
+    -------
+    callable
+        The compiled ``flat``.
+
+    Examples
+    --------
+    >>> from numba import float64
+    >>> from fairlib.contexts import dot
+    >>> text = "def flat(x):" + chr(10) + "    return times(x, x)"
+    >>> import numpy as np
+    >>> kept(text, {"times": dot}, float64(float64[::1]))(np.array([3.0, 4.0]))
+    25.0
+    """
+    lines = ["from fairlib.compilation import helper", ""]
+    for name, function in functions.items():
+        lines.append(f"from {function.__module__} import {function.__qualname__} as {name}")
+        if not isinstance(function, type):
+            lines.append(f'{name} = helper(getattr({name}, "function", {name}))  # a rule holds its function')
+    source = "\n".join([*lines, "", text, ""])
+    name = "made_" + hashlib.sha256(source.encode()).hexdigest()[:16]
+    folder = cache_folder() / "made"
+    path = folder / f"{name}.py"
+    if not path.exists():
+        folder.mkdir(exist_ok=True)
+        part = path.with_suffix(f".{os.getpid()}")
+        part.write_text(source, encoding="utf-8")
+        part.replace(path)  # whole or not at all, whoever else is at it
+        importlib.invalidate_caches()
+    if "fairlib_made" not in sys.modules:  # Numba looks for the module of what it has kept by its name
+        package = types.ModuleType("fairlib_made")
+        package.__path__ = [str(folder)]
+        sys.modules["fairlib_made"] = package
+    return compiled(importlib.import_module(f"fairlib_made.{name}").flat, signature)
+
+
+class UndefinedError(NameError):
+    """A function uses a name that stands for nothing.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    function : str
+        The function.
+
+    Examples
+    --------
+    >>> raise UndefinedError("limit", "under")
+    Traceback (most recent call last):
+    fairlib.compilation.UndefinedError: name 'limit' is not defined, which 'under' uses
+    """
+
+    def __init__(self, name: str, function: str) -> None:
+        super().__init__(f"name {name!r} is not defined, which {function!r} uses", name=name)
+        self.function = function
+
+
+def codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Name the code of a function, and that of the functions and comprehensions within it.
+
+    Parameters
+    ----------
+    code : code object
+        The function's.
+
+    Yields
+    ------
+    code object
+        Each.
+
+    Examples
+    --------
+    >>> [each.co_name for each in codes((lambda x: [lambda: x]).__code__)]
+    ['<lambda>', '<lambda>']
+    """
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield from codes(each)
+
+
+def reached(function: Any) -> Iterator[tuple[str, Any]]:
+    """Name what a function looks at outside its arguments, in the order in which its code does.
+
+    Parameters
+    ----------
+    function : function
+        A plain Python function.
+
+    Yields
+    ------
+    tuple of str and object
+        The name, and what it stands for now; builtins are left out. What it looks up in a reader's own module is named
+        with a dot, after the module.
+
+    Raises
+    ------
+    NameError
+        If the function uses a name that stands for nothing.
+
+    Examples
+    --------
+    >>> limit = 3
+    >>> def under(x):
+    ...     return x < limit
+    >>> list(reached(under))
+    [('limit', 3)]
+    """
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    known = {}
+    for name, cell in cells.items():
+        try:
+            known[name] = cell.cell_contents
+        except ValueError:  # it is empty
+            raise UndefinedError(name, function.__name__) from None
+        yield name, known[name]
+    for code in codes(function.__code__):
+        value: Any = None  # what the step before has found, if it is a reader's module
+        within = ""
+        for step in dis.get_instructions(code):
+            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                within = step.argval
+                if within in function.__globals__:
+                    value = function.__globals__[within]
+                    yield within, value
+                elif not hasattr(builtins, within):
+                    raise UndefinedError(within, function.__name__)
+                else:
+                    value = None
+            elif step.opname == "LOAD_DEREF" and step.argval in known:
+                within, value = step.argval, known[step.argval]
+            elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and _of_a_reader(value) and hasattr(value, step.argval):
+                within, value = f"{within}.{step.argval}", getattr(value, step.argval)
+                yield within, value
+            elif step.opname != "EXTENDED_ARG":
+                value = None
+
+
+def snapshot(functions: Iterable[Any]) -> tuple[Any, ...]:
+    """Return all that readers' functions look at, so that a change of any of it is seen.
+
+    Parameters
+    ----------
+    functions : iterable
+        Functions; what is not a reader's is passed over.
+
+    Returns
+    -------
+    tuple
+        Two of them are equal if nothing has changed.
+
+    Raises
+    ------
+    NameError
+        If a function uses a name that stands for nothing.
+
+    Examples
+    --------
+    >>> limit = np.zeros(2)
+    >>> def under(x):
+    ...     return x < limit[0]
+    >>> before = snapshot([under])
+    >>> limit[0] = 5.0
+    >>> before == snapshot([under])
+    False
+    """
+    found: list[Any] = []
+    stack = [each for each in functions if _to_copy(each)]
+    known = set(stack)
+    while stack:
+        for name, value in reached(stack.pop()):
+            value = _unmarked(value)
+            found.append((name, _stamp(value)))
+            if _to_copy(value) and value not in known:
+                known.add(value)
+                stack.append(value)
+    return tuple(found)
+
+
+class _Itself:
+    """An object that is equal to itself alone; as long as it is held, no other object is at its place."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def _stamp(value: Any) -> Any:
+    """Return what is equal for the same value and for no other, whatever is later done to it."""
+    if isinstance(value, int | float | complex | str | bytes | np.generic | None):
+        return type(value), repr(value)  # 1, 1.0 and True are equal, and 0.0 and -0.0
+    if isinstance(value, tuple):
+        return type(value), tuple(_stamp(each) for each in value)
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return value.dtype, value.shape, value.flags.c_contiguous, value.tobytes()
+    return _Itself(value)
+
+
+def afresh(function: Any) -> Any:
+    """Copy a reader's function as it is now, with the functions that it calls, each marked for compilation.
+
+    Numba keeps what a function looked at when it was first compiled. A copy has never been compiled.
+
+    Parameters
+    ----------
+    function : function
+        A plain Python function.
+
+    Returns
+    -------
+    function
+        The copy.
+
+    Examples
+    --------
+    >>> def double(x):
+    ...     return 2 * x
+    >>> afresh(double)(3)
+    6
+    """
+    made: dict[Any, Any] = {}
+
+    def copy(each: Any) -> Any:
+        was, each = each, _unmarked(each)
+        if not _to_copy(each):
+            return each if each is was else helper(each)
+        if each not in made:
+            names = dict(reached(each))
+            world = {**each.__globals__}
+            cells = tuple(types.CellType() for _ in each.__code__.co_freevars)
+            code, defaults = _without_keyword_only(each)
+            made[each] = new = types.FunctionType(code, world, each.__name__, defaults, cells)
+            new.__kwdefaults__ = each.__kwdefaults__ if code is each.__code__ else None
+            copies = _in_modules({name: copy(value) for name, value in names.items()})
+            for name, cell in zip(each.__code__.co_freevars, cells, strict=True):
+                cell.cell_contents = copies.pop(name)
+            world.update(copies)
+            register_jitable(boundscheck=True, **_OPTIONS)(new)
+        return made[each]
+
+    return copy(function)
+
+
+def _in_modules(names: dict[str, Any]) -> dict[str, Any]:
+    """Put the names with dots into copies of their modules; return the others."""
+    copies: dict[str, Any] = {}
+    for name, value in names.items():
+        *outer, last = name.split(".")
+        if _of_a_reader(value):
+            copy = types.ModuleType(value.__name__)
+            vars(copy).update(vars(value))
+            value = copy
+        copies[name] = value
+        if outer:
+            setattr(copies[".".join(outer)], last, value)
+    return {name: value for name, value in copies.items() if "." not in name}
+
+
+def _without_keyword_only(function: Any) -> tuple[types.CodeType, Any]:
+    """Return a function's code and defaults with arguments that may also be given by place: Numba knows no others."""
+    code, named = function.__code__, function.__kwdefaults__ or {}
+    count = code.co_argcount + code.co_kwonlyargcount
+    whole = dict(
+        zip(reversed(code.co_varnames[: code.co_argcount]), reversed(function.__defaults__ or ()), strict=False)
+    )
+    whole |= named
+    last = code.co_varnames[count - len(whole) : count]
+    if not code.co_kwonlyargcount or set(last) != set(whole):
+        return code, function.__defaults__
+    return code.replace(co_argcount=count, co_kwonlyargcount=0), tuple(whole[name] for name in last) or None
+
+
+def _unmarked(value: Any) -> Any:
+    """Return the function that a rule holds, for rules that call others; all else is returned as it is."""
+    return value.function if type(value).__name__ == "Rule" else value
+
+
+def _to_copy(value: Any) -> bool:
+    return isinstance(value, types.FunctionType) and not is_ours(value) and not _of_a_library(value.__module__)
+
+
+def _of_a_reader(value: Any) -> bool:
+    """Say whether something is a module of the reader's own, whose functions are as good as those beside the rule."""
+    if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == __name__.partition(".")[0]:
+        return False
+    return getattr(value, "__file__", None) is not None and not _of_a_library(value.__name__)
+
+
+def _of_a_library(module: str | None) -> bool:
+    """Say whether a module is an installed library's; Numba knows those that it can compile."""
+    file = getattr(sys.modules.get(module or ""), "__file__", None) or ""
+    return any(part in file for part in ("site-packages", "dist-packages")) or file.startswith(_LIBRARY)
+
+
+_LIBRARY = sysconfig.get_paths()["stdlib"]
+
+
+def at_once(flat: Callable[..., Any], signature: Any) -> Any:
+    """Compile a function that calls a reader's; an index past an array is an IndexError, as in plain Python.
+
+    Parameters
+    ----------
+    flat : callable
+        The function.
+    signature : numba signature
+        The types of its arguments and of what it returns.
+
+    Returns
+    -------
+    callable
+        The compiled function.
+
+    Examples
+    --------
+    >>> from numba import float64
+    >>> at_once(lambda x: x[3], float64(float64[::1]))(__import__("numpy").zeros(2))
+    Traceback (most recent call last):
+    IndexError: index is out of bounds
+    """
+    return _njit(signature, boundscheck=True, nogil=True, **_OPTIONS)(flat)

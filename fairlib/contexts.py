@@ -1,16 +1,45 @@
 """Games with contexts: in each round every arm comes with a vector, and the reward depends on it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba import float64, int64, types
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.binding import Bound, Form
 from fairlib.compilation import helper
+from fairlib.policy import Ruled
 from fairlib.result import Result
+from fairlib.rules import News, Number, Rule
+
+
+class Now(NamedTuple):
+    """The round that a policy with contexts is to play.
+
+    Parameters
+    ----------
+    t : int
+        The round: 1, 2, 3, ...
+    contexts : ndarray, shape (K, d)
+        The contexts of the arms.
+    groups : ndarray of int, shape (K,)
+        The group of each arm.
+
+    Examples
+    --------
+    >>> Now(1, np.ones((2, 3)), np.zeros(2, int)).contexts.shape
+    (2, 3)
+    """
+
+    t: int
+    contexts: NDArray[np.float64]
+    groups: NDArray[np.int64]
 
 
 class Ridge(NamedTuple):
@@ -68,100 +97,111 @@ class Past(NamedTuple):
 RIDGE = types.NamedTuple((float64[::1], float64[:, ::1]), Ridge)
 PAST = types.NamedTuple((float64[:, :, ::1], int64[:, ::1], int64[::1], float64[::1]), Past)
 
-CONTEXT_RULE = types.void(
-    float64[::1],  # params
-    float64[::1],  # state
-    int64,  # t
-    float64[:, ::1],  # contexts
-    int64[::1],  # groups
-    RIDGE,  # ridge
-    PAST,  # past
-    types.npy_rng,  # rng
-    float64[::1],  # p
+CONTEXT_RULE = Form(
+    what="the rule of a policy with contexts",
+    flat="params, state, t, contexts, groups, ridge, past, mail, arms, rewards, rounds, chances, rng, p",
+    gives={
+        "now": "Now(t, contexts, groups)",
+        "news": "opened(mail, arms, rewards, rounds, chances)",
+        "ridge": "ridge",
+        "past": "past",
+        "rng": "rng",
+        "p": "p",
+    },
+    signature=int64(
+        *(float64[::1], float64[::1], int64, float64[:, ::1], int64[::1], RIDGE, PAST),
+        *(int64[::1], int64[::1], float64[::1], int64[::1], float64[::1]),  # mail to chances
+        *(types.npy_rng, float64[::1]),
+    ),
+    answer="told({})",
+    tuples={"now": Now, "news": News, "ridge": Ridge, "past": Past},
+    sizes=("K", "d", "G", "T"),
 )
-"""What a policy's rule takes: ``rule(params, state, t, contexts, groups, ridge, past, rng, p)``."""
+"""How the engine calls a policy's rule where arms have contexts."""
 
-ROUND = types.void(float64[:, ::1], types.npy_rng, float64[:, ::1], int64[::1], float64[::1], float64[::1])
-"""What draws a round: ``draw(params, rng, contexts, groups, means, rewards)``."""
+ROUND = Form(
+    what="what draws a round",
+    flat="params, rng, contexts, groups, means, rewards",
+    gives={name: name for name in ("rng", "contexts", "groups", "means", "rewards")},
+    signature=types.void(float64[::1], types.npy_rng, float64[:, ::1], int64[::1], float64[::1], float64[::1]),
+)
+"""How the engine calls what draws a round."""
 
-CONTEXT_TALLY = types.void(float64[::1], int64, int64[::1], float64[::1], float64[::1], int64, float64[::1])
-"""What sums a quantity of its own round by round: ``tally(truth, t, groups, means, p, played, sums)``."""
+CONTEXT_TALLY = Form(
+    what="what a game with contexts sums",
+    flat="params, state, t, groups, means, p, played",
+    gives={name: name for name in ("t", "groups", "means", "p", "played")},
+    signature=types.void(float64[::1], float64[::1], int64, int64[::1], float64[::1], float64[::1], int64),
+    sizes=("K", "d", "G", "T"),
+)
+"""How the engine calls what sums a quantity of a game's own, round by round; its memory is the sums."""
 
 
-@dataclass(frozen=True, eq=False)
-class ContextPolicy:
-    """A rule for games with contexts, with its parameters.
+class ContextPolicy(Ruled):
+    """A policy for games with contexts: a rule with its settings.
 
     Parameters
     ----------
     name : str
         What figures call it.
-    rule : callable
-        ``rule(params, state, t, contexts, groups, ridge, past, rng, p)`` writes into `p` the probability of playing
-        each arm in round `t`, which is 1, 2, 3, ...; `p` arrives full of zeros and must sum to 1. `contexts` (K, d) and
-        `groups` (K,) are those of this round; `ridge` is a `Ridge` and `past` a `Past`, each empty unless asked for
-        below. `state` is the policy's own memory, zero at the start; `rng` is a `numpy.random.Generator`. Plain
-        Python: it is compiled where Numba can, and interpreted, some hundred times slower, where it can't.
-    params : array_like, shape (m,)
-        The numbers that the rule is set with.
+    rule : Rule or callable
+        What it plays, round by round; see `rule` for what a rule may ask for and how it answers. One that asks for
+        `past` gets the rounds so far, which takes memory for all contexts.
     ridge : float, optional
-        The regulariser, above 0, of the ridge regression that the engine is to keep; without it, none is kept.
-    history : bool
-        Whether the rule wants the rounds so far.
-    memory : int
-        Length of `state`.
+        The regulariser, above 0, of the ridge regression on all rounds so far, for a rule that asks for `ridge`.
     dimension : int, optional
-        Length of the contexts it is made for, where its parameters say; by default any.
+        Length of the contexts it is made for, where its settings say; by default any.
     interpret : bool
         Leave the rule to Python, to print from it, to step through it or to call what can't be compiled.
+    **settings
+        The rule's settings, by the names of its arguments: numbers, arrays of numbers, or a `Merit`.
 
     Raises
     ------
     TypeError, ValueError
-        If `rule` is not callable, or a number is of the wrong kind or out of range.
+        If `rule` can't be called, a setting is missing, unknown or of the wrong kind, the rule asks for what there is
+        not, or a number is out of range.
 
     See Also
     --------
+    rule : marks a function as a rule.
     check_policy : says what a rule does wrong.
 
     Examples
     --------
     A rule that trusts its estimate:
 
-    >>> def greedy(params, state, t, contexts, groups, ridge, past, rng, p):
-    ...     p[np.argmax(contexts @ ridge.mean)] = 1.0
-    >>> ContextPolicy("greedy", greedy, ridge=1.0).history
-    False
+    >>> def greedy(now, ridge, p):
+    ...     return np.argmax(now.contexts @ ridge.mean)
+    >>> ContextPolicy("greedy", greedy, ridge=1.0)
+    ContextPolicy('greedy', ridge=1.0)
     """
 
-    name: str
-    rule: Callable[..., None]
-    params: ArrayLike = field(default=())
-    ridge: float | None = None
-    history: bool = False
-    memory: int = 0
-    dimension: int | None = None
-    interpret: bool = False
+    form = CONTEXT_RULE
+    _more = ("ridge", "dimension")
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str):
-            raise TypeError(f"name must be a string, not {self.name!r}")
-        if not callable(self.rule):
-            raise TypeError(
-                f"rule must be a function (params, state, t, contexts, groups, ridge, past, rng, p), not {self.rule!r}"
+    def __init__(
+        self,
+        name: str,
+        rule: Rule | Callable[..., Any],
+        *,
+        ridge: float | None = None,
+        dimension: int | None = None,
+        interpret: bool = False,
+        **settings: Any,
+    ) -> None:
+        self.ridge = ridge if ridge is None else checks.real("ridge", ridge, above=0)
+        self.dimension = dimension if dimension is None else checks.whole("dimension", dimension, 1)
+        super().__init__(name, rule, interpret, settings)
+        if ("ridge" in self.rule.arguments) is (ridge is None):
+            wrong = (
+                "asks for ridge: say its regulariser, such as ridge=1.0" if ridge is None else "does not ask for ridge"
             )
-        numbers = checks.vector("params", self.params) if np.size(self.params) else np.zeros(0)
-        object.__setattr__(self, "params", numbers)
-        if self.ridge is not None:
-            checks.real("ridge", self.ridge, above=0)
-        checks.whole("memory", self.memory, 0)
-        if self.dimension is not None:
-            checks.whole("dimension", self.dimension, 1)
+            raise TypeError(f"the rule {self.rule.__name__!r} {wrong}")
 
 
-@dataclass(frozen=True, eq=False)
 class World:
-    """Where contexts and rewards come from; made by `table`, `linear_gaussian` or of a reader's own.
+    """Where contexts and rewards come from; made by `table`, `sphere` and others, or of a reader's own.
 
     Parameters
     ----------
@@ -170,18 +210,18 @@ class World:
     dimension : int
         Length d of a context.
     draw : callable
-        ``draw(params, rng, contexts, groups, means, rewards)`` draws one round, independently of the others: it fills
-        `contexts` (K, d), the `groups` of the arms (K,), their expected rewards given the contexts (K,) and the
-        rewards (K,) of which one will be seen. Compiled by the engine.
-    params : array_like, shape (n, m)
-        What `draw` needs to know.
+        Draws one round, independently of the others: it asks for `rng`, and fills `contexts` (K, d), the `groups` of
+        the arms (K,) if there are any, their expected rewards given the contexts, `means` (K,), and the `rewards` (K,)
+        of which one will be seen. Its other arguments are settings. Compiled by the engine.
     groups : int
         Number of groups that the arms belong to.
+    **settings
+        What `draw` is set with, by the names of its arguments: numbers, or arrays of numbers.
 
     Raises
     ------
     TypeError, ValueError
-        If a number is of the wrong kind or out of range, `draw` is not callable or `params` not a table of numbers.
+        If a number is of the wrong kind or out of range, `draw` can't be called, or a setting is missing or unknown.
 
     Examples
     --------
@@ -189,30 +229,24 @@ class World:
     3
     """
 
-    arms: int
-    dimension: int
-    draw: Callable[..., None]
-    params: ArrayLike
-    groups: int = 1
+    def __init__(
+        self, arms: int, dimension: int, draw: Callable[..., None], *, groups: int = 1, **settings: Any
+    ) -> None:
+        self.arms = checks.whole("arms", arms, 1)
+        self.dimension = checks.whole("dimension", dimension, 1)
+        self.groups = checks.whole("groups", groups, 1)
+        self.draw = Bound(draw, ROUND, settings)
 
-    def __post_init__(self) -> None:
-        for name in ("arms", "dimension", "groups"):
-            checks.whole(name, getattr(self, name), 1)
-        if not callable(self.draw):
-            raise TypeError(
-                f"draw must be a function (params, rng, contexts, groups, means, rewards), not {self.draw!r}"
-            )
-        object.__setattr__(self, "params", checks.array("params", self.params, 2))
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What `draw` is set with, by name."""
+        return MappingProxyType(self.draw.settings)
 
 
-def table_draw(params, rng, contexts, groups, means, rewards):
-    """Take a row of the table at random: its contexts, then its means, then its rewards."""
-    k, d = contexts.shape
-    row = params[int(rng.random() * params.shape[0])]
-    for a in range(k):
-        contexts[a] = row[a * d : (a + 1) * d]
-        means[a] = row[k * d + a]
-        rewards[a] = row[k * d + k + a]
+def table_draw(rows_of_contexts, rows_of_means, rows_of_rewards, rng, contexts, means, rewards):
+    """Take a row of the tables at random."""
+    row = int(rng.random() * len(rows_of_contexts))
+    contexts[:], means[:], rewards[:] = rows_of_contexts[row], rows_of_means[row], rows_of_rewards[row]
 
 
 def table(contexts: ArrayLike, means: ArrayLike, rewards: ArrayLike) -> World:
@@ -244,7 +278,7 @@ def table(contexts: ArrayLike, means: ArrayLike, rewards: ArrayLike) -> World:
     ValueError: rewards must be of shape (5, 2), as contexts is of shape (5, 2, 3), not (5, 3)
     """
     x = checks.array("contexts", contexts, 3)
-    columns = [x.reshape(len(x), -1)]
+    columns = []
     for name, value in (("means", means), ("rewards", rewards)):
         column = checks.array(name, value, 2)
         if column.shape != x.shape[:2]:
@@ -252,19 +286,17 @@ def table(contexts: ArrayLike, means: ArrayLike, rewards: ArrayLike) -> World:
                 f"{name} must be of shape {x.shape[:2]}, as contexts is of shape {x.shape}, not {column.shape}"
             )
         columns.append(column)
-    return World(x.shape[1], x.shape[2], table_draw, np.hstack(columns))
+    rows: dict[str, Any] = {"rows_of_contexts": x, "rows_of_means": columns[0], "rows_of_rewards": columns[1]}
+    return World(x.shape[1], x.shape[2], table_draw, **rows)
 
 
-def linear_table_draw(params, rng, contexts, groups, means, rewards):
+def linear_table_draw(rows, parameter, sd, rng, contexts, means, rewards):
     """Take a row of contexts at random; the reward is the mean with normal noise."""
-    k, d = contexts.shape
-    row = params[1 + int(rng.random() * (params.shape[0] - 1))]
-    sd = params[0, d]
-    for a in range(k):
+    contexts[:] = rows[int(rng.random() * len(rows))]
+    for a in range(means.size):
         means[a] = 0.0
-        for i in range(d):
-            contexts[a, i] = row[a * d + i]
-            means[a] += row[a * d + i] * params[0, i]
+        for i in range(parameter.size):
+            means[a] += contexts[a, i] * parameter[i]
         rewards[a] = means[a] + sd * rng.standard_normal()
 
 
@@ -302,25 +334,21 @@ def linear_table(contexts: ArrayLike, parameter: ArrayLike, sd: float) -> World:
     )
     if mu.size != x.shape[2]:
         raise ValueError(f"parameter must have {x.shape[2]} numbers, as contexts have, not {mu.size}")
-    params = np.zeros((1 + len(x), x.shape[1] * x.shape[2] + 1))
-    params[0, : mu.size], params[0, mu.size] = mu, spread
-    params[1:, :-1] = x.reshape(len(x), -1)
-    return World(x.shape[1], x.shape[2], linear_table_draw, params)
+    return World(x.shape[1], x.shape[2], linear_table_draw, rows=x, parameter=mu, sd=spread)
 
 
-def sphere_draw(params, rng, contexts, groups, means, rewards):
+def sphere_draw(parameter, sd, rng, contexts, means, rewards):
     """Draw contexts evenly on the unit sphere; the reward is the mean with normal noise."""
-    k, d = contexts.shape
-    for a in range(k):
+    for a in range(means.size):
         length = 0.0
-        for i in range(d):
+        for i in range(parameter.size):
             contexts[a, i] = rng.standard_normal()
-            length += contexts[a, i] ** 2
+            length += contexts[a, i] * contexts[a, i]
         means[a] = 0.0
-        for i in range(d):
-            contexts[a, i] /= length**0.5
-            means[a] += contexts[a, i] * params[0, i]
-        rewards[a] = means[a] + params[0, d] * rng.standard_normal()
+        for i in range(parameter.size):
+            contexts[a, i] /= math.sqrt(length)
+            means[a] += contexts[a, i] * parameter[i]
+        rewards[a] = means[a] + sd * rng.standard_normal()
 
 
 def sphere(arms: int, parameter: ArrayLike, sd: float = 1.0) -> World:
@@ -351,7 +379,7 @@ def sphere(arms: int, parameter: ArrayLike, sd: float = 1.0) -> World:
     2
     """
     mu, spread = checks.array("parameter", parameter, 1), checks.real("sd", sd, 0)
-    return World(checks.whole("arms", arms, 1), mu.size, sphere_draw, [[*mu, spread]])
+    return World(arms, mu.size, sphere_draw, parameter=mu, sd=spread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,25 +403,18 @@ class ContextBandit:
     """
 
     world: World
+    outcome: ClassVar[type[Result]] = Result
 
     def __post_init__(self) -> None:
         if not isinstance(self.world, World):
             raise TypeError(f"world must be a World, such as sphere(5, [0.6, 0.8]), not {self.world!r}")
 
-    @property
-    def truth(self) -> NDArray[np.float64]:
-        """What the game's `tally` needs to know; nothing here."""
-        return np.zeros(0)
+    @cached_property
+    def tally(self) -> Bound:
+        """What the game sums round by round: the regret."""
+        return Bound(regret_tally, CONTEXT_TALLY, {})
 
-    sums = 1
-    """How many sums are kept: the first is the regret, which the engine sums; the others are for `tally`."""
-
-    @property
-    def tally(self) -> Callable[..., None]:
-        """``tally(truth, t, groups, means, p, played, sums)`` sums what the game's notion adds; nothing here."""
-        return no_tally
-
-    def result(self, rounds: Any, selected: Any, reward: Any, sums: Any) -> Result:
+    def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, NDArray[np.float64]]) -> Result:
         """Collect what happened.
 
         Parameters
@@ -404,25 +425,54 @@ class ContextBandit:
             How often each arm had been played.
         reward : ndarray, shape (runs, R)
             Reward collected so far.
-        sums : ndarray, shape (runs, R, `sums`)
-            The sums: first the regret, then what `tally` had summed.
+        sums : dict
+            What `tally` had summed, by name, the regret among it: best expected reward of each round less that of
+            the arm played.
 
         Returns
         -------
         Result
-            With the regret, best expected reward of each round less that of the arm played.
+            What the game's kind of result is, with all of that.
 
         Examples
         --------
         >>> game = ContextBandit(sphere(2, [1.0]))
-        >>> game.result(np.array([1]), np.array([[[1, 0]]]), np.zeros((1, 1)), np.ones((1, 1, 1))).regret
+        >>> game.result(np.array([1]), np.array([[[1, 0]]]), np.zeros((1, 1)), {"regret": np.ones((1, 1))}).regret
         array([[1.]])
         """
-        return Result(rounds=rounds, selected=selected, reward=reward, regret=sums[..., 0])
+        return self.outcome(rounds=rounds, selected=selected, reward=reward, **sums)
 
 
-def no_tally(truth, t, groups, means, p, played, sums):
-    """Sum nothing."""
+@helper
+def shortfall(means: Any, played: int) -> float:
+    """Return by how much the expected reward of the arm played is below the best.
+
+    Parameters
+    ----------
+    means : ndarray, shape (K,)
+        The expected rewards.
+    played : int
+        The arm.
+
+    Returns
+    -------
+    float
+        The difference, at least 0.
+
+    Examples
+    --------
+    >>> shortfall(np.array([0.25, 1.0]), 0)
+    np.float64(0.75)
+    """
+    best = means[0]
+    for a in range(1, means.size):
+        best = max(best, means[a])
+    return best - means[played]
+
+
+def regret_tally(means, played, regret: Number):
+    """Sum the regret."""
+    regret[0] += shortfall(means, played)
 
 
 @helper
@@ -444,7 +494,7 @@ def dot(x: Any, y: Any) -> float:
 
     Examples
     --------
-    >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    >>> float(dot(np.array([1.0, 2.0]), np.array([3.0, 4.0])))
     11.0
     """
     d = x.size
@@ -489,7 +539,7 @@ def width(root: Any, x: Any, v: Any) -> float:
         xi = x[i]
         for j in range(v.size):
             v[j] += root[i, j] * xi
-    return dot(v, v) ** 0.5
+    return math.sqrt(dot(v, v))  # not v**0.5, which Python and the compiler may round differently
 
 
 @helper
@@ -519,9 +569,10 @@ def absorb(mean: Any, root: Any, x: Any, reward: float) -> None:
     (array([1.5]), array([[0.5]]))
     """
     v = np.empty(x.size)
-    scale = 1.0 + width(root, x, v) ** 2
+    w = width(root, x, v)
+    scale = 1.0 + w * w  # not w**2, which Python and the compiler may round differently
     surprise = (reward - dot(mean, x)) / scale
-    shrink = 1.0 / (scale + scale**0.5)
+    shrink = 1.0 / (scale + math.sqrt(scale))
     for i in range(x.size):
         gain = dot(root[i], v)
         mean[i] += gain * surprise

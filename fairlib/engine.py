@@ -1,25 +1,27 @@
-"""The games themselves: one loop for every policy on arms, and one where arms have contexts, each compiled once."""
+"""The games themselves, compiled: one loop for every policy on arms, and one where arms have contexts.
+
+What plays when a rule can't be compiled, or is to be watched, is `fairlib.stepping`: the same game, round by round.
+"""
 
 import os
-import warnings
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import float64, int64, types
-from numba.core.errors import NumbaError
-from numpy.random import PCG64, Generator, SeedSequence
+from numba import boolean, float64, int64, types
+from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.arms import Bandit
-from fairlib.compilation import DELAY, DRAW, RULE, TALLY, _jit, compiled
-from fairlib.contexts import CONTEXT_RULE, CONTEXT_TALLY, ROUND, ContextBandit, ContextPolicy, Past, Ridge, absorb
-from fairlib.policy import Policy, select
+from fairlib.arms import DELAY, DRAW, TALLY, Bandit
+from fairlib.binding import Form
+from fairlib.compilation import compiled
+from fairlib.contexts import CONTEXT_RULE, CONTEXT_TALLY, ROUND, ContextBandit, ContextPolicy, absorb
+from fairlib.desk import desk
+from fairlib.policy import RULE, Policy, select
 from fairlib.result import Result
+from fairlib.stepping import AtPlay, OnArms, OnContexts, at_play, fresh_past, fresh_ridge, root, streams
 
 
 def simulate(
@@ -70,117 +72,129 @@ def simulate(
     >>> bool(result.share[:, -1, 0].mean() > 0.9)
     True
     """
-    if isinstance(problem, Bandit):
-        play = _on_arms(problem, policy)
-        arms = problem.arms.means.size
-    elif isinstance(problem, ContextBandit):
-        play = _on_contexts(problem, policy)
-        arms = problem.world.arms
-    else:
-        raise TypeError(
-            f"problem must be a Bandit or ContextBandit, such as Bandit(bernoulli([0.9, 0.5])), not {problem!r}"
-        )
+    game = at_play(problem, policy)
     horizon = checks.whole("horizon", horizon, 1)
     runs = checks.whole("runs", runs, 1)
-    root = _root(seed)
+    chance = root(seed)
     recorded = _recorded(rounds, horizon)
-    selected = np.zeros((runs, recorded.size, arms), np.int64)
+    sizes = {**game.sizes, "T": horizon}
+    selected = np.zeros((runs, recorded.size, sizes["K"]), np.int64)
     reward = np.zeros((runs, recorded.size))
-    sums = np.zeros((runs, recorded.size, problem.sums))
+    summed = np.zeros((runs, recorded.size, game.tally.state(sizes).size))
+    play = _stepped if game.interpreted else _compiled
+    if not game.interpreted:  # now, and not in each of the threads
+        _compiled_engine() if isinstance(game, OnArms) else _compiled_context_engine()
 
     def run(i: int) -> None:
-        own, world = (Generator(PCG64(_child(root, i, stream))) for stream in (0, 1))
-        failed = play.run(horizon, recorded, own, world, selected[i], reward[i], sums[i])
-        if failed < 0:
-            raise ValueError(
-                f"the world's draw must fill a round with finite numbers and with groups that exist; "
-                f"in round {-failed} of run {i} it did not"
-            )
-        if failed:
-            raise ValueError(
-                f"the rule of {policy.name!r} must return probabilities in [0, 1] that sum to {play.plays}; "
-                f"in round {failed} of run {i} it did not"
-            )
+        play(game, horizon, recorded, streams(chance, i), selected[i], reward[i], summed[i], i)
 
-    workers = min(runs, os.cpu_count() or 1)
-    if workers == 1 or play.interpreted:  # threads don't help interpreted code
+    workers = min(runs, _processors())
+    if workers == 1 or game.interpreted:  # threads don't help interpreted code
         for i in range(runs):
             run(i)
     else:
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(run, range(runs)))
-    return problem.result(recorded, selected, reward, sums)
+    return problem.result(recorded, selected, reward, game.tally.memory(summed, sizes))
 
 
-@dataclass(frozen=True)
-class _Play:
-    """A game made ready: `run` plays it once."""
-
-    run: Callable[..., int]
-    plays: int
-    interpreted: bool
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _on_arms(problem: Bandit, policy: Policy | ContextPolicy) -> _Play:
-    if not isinstance(policy, Policy):
-        raise TypeError(f"policy must be a Policy, such as ucb1(), not {policy!r}")
-    if policy.plays != problem.plays:
-        raise ValueError(f"policy.plays must be the problem's {problem.plays}, not {policy.plays}")
-    if policy.arms is not None and policy.arms != problem.arms.means.size:
-        raise ValueError(f"policy {policy.name!r} is made for {policy.arms} arms, not {problem.arms.means.size}")
-    rule = _rule(policy, RULE)
-    play = play_rounds if rule is policy.rule else _compiled_engine()
-    draw = compiled(problem.arms.draw, DRAW)
-    delay = compiled(problem.delay.draw if problem.delay else no_delay, DELAY)
-    tally = compiled(problem.tally, TALLY)
-    # Copies: compiled code wants arrays that could be written to, and can then write to nothing that is the caller's.
-    table, truth = np.array(problem.arms.params), np.array(problem.truth)
-    late = np.array(problem.delay.params if problem.delay else np.zeros((0, 0)))
-
-    def run(*rest: Any) -> int:
-        params, state = np.array(policy.params), np.zeros(policy.memory)
-        return play(rule, draw, delay, tally, params, state, table, late, truth, problem.plays, *rest)
-
-    return _Play(run, problem.plays, rule is policy.rule)
+def _stepped(
+    game: AtPlay, horizon: int, recorded: Any, streams: Any, selected_at: Any, reward_at: Any, sums_at: Any, run: int
+) -> None:
+    """Play one run round by round."""
+    sizes = {**game.sizes, "T": horizon}
+    truth, sums = game.tally.numbers(sizes), game.tally.state(sizes)
+    collected, at = 0.0, 0
+    own, world = streams
+    for step in game.rounds(horizon, own, world, run):
+        for reward in step.rewards:
+            collected += reward
+        game.sum_up(truth, sums, step)
+        if step.t == recorded[at]:
+            selected_at[at], reward_at[at], sums_at[at] = step.selected, collected, sums
+            at += 1
+            if at == recorded.size:
+                break
 
 
-def _on_contexts(problem: ContextBandit, policy: Policy | ContextPolicy) -> _Play:
-    if not isinstance(policy, ContextPolicy):
-        raise TypeError(
-            f"policy must be a ContextPolicy where arms have contexts, such as linucb(1, 1), not {policy!r}"
-        )
-    world = problem.world
-    if policy.dimension is not None and policy.dimension != world.dimension:
-        raise ValueError(
-            f"policy {policy.name!r} is made for contexts of length {policy.dimension}, not {world.dimension}"
-        )
-    rule = _rule(policy, CONTEXT_RULE)
-    play = play_contexts if rule is policy.rule else _compiled_context_engine()
-    draw, tally = compiled(world.draw, ROUND), compiled(problem.tally, CONTEXT_TALLY)
-    table, truth = np.array(world.params), np.array(problem.truth)
+def _compiled(
+    game: Any, horizon: int, recorded: Any, streams: Any, selected_at: Any, reward_at: Any, sums_at: Any, run: int
+) -> None:
+    """Play one run in the compiled engine."""
+    play = _on_arms if isinstance(game, OnArms) else _on_contexts
+    failed = play(game, horizon, recorded, *streams, selected_at, reward_at, sums_at)
+    if failed:
+        raise game.fault(failed, run)
 
-    def run(*rest: Any) -> int:
-        params, state = np.array(policy.params), np.zeros(policy.memory)
-        return play(
-            *(rule, draw, tally, params, state, policy.ridge or 0.0, policy.history),
-            *(table, truth, world.arms, world.dimension, world.groups),
+
+def _on_arms(game: OnArms, horizon: int, *rest: Any) -> int:
+    sizes, bound, k = {**game.sizes, "T": horizon}, game.policy.bound, game.sizes["K"]
+    params, state, p = bound.numbers(sizes), bound.state(sizes), np.zeros(k)
+    selected, observed, total = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
+    # News: what has arrived and the rule has not read lies from mail[0] to mail[1]; each learner that reads news has
+    # two such numbers more. Empty for a rule that does not ask for it; for others there is room for all that could
+    # ever wait, of which only what is written to takes memory.
+    mail, room = np.zeros(2 * bound.readers, np.int64), horizon * game.plays if bound.readers else 0
+    news = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64), np.empty(room)
+    truth, sums = game.tally.numbers(sizes), game.tally.state(sizes)
+    return int(
+        _compiled_engine()(
+            *(game.rule.compiled, desk(params, state, selected, observed, total, mail, *news, p)),
+            *(game.draw.compiled, desk(game.table), game.delay.compiled, desk(game.waits), game.late, game.plays),
+            *(game.tallied.compiled, desk(truth, sums, p, selected)),
+            *(p, selected, observed, total, mail, *news, sums, horizon),
             *rest,
         )
+    )
 
-    return _Play(run, 1, rule is policy.rule)
+
+def _on_contexts(game: OnContexts, horizon: int, *rest: Any) -> int:
+    sizes, bound = {**game.sizes, "T": horizon}, game.policy.bound
+    params, state, k, d = bound.numbers(sizes), bound.state(sizes), sizes["K"], sizes["d"]
+    p, selected, contexts, groups = np.zeros(k), np.zeros(k, np.int64), np.zeros((k, d)), np.zeros(k, np.int64)
+    means, rewards = np.zeros(k), np.zeros(k)
+    ridge, past = fresh_ridge(game.policy.ridge, d), fresh_past(horizon if game.history else 0, k, d)
+    # News: the play of the round before.
+    mail = np.zeros(2 * bound.readers, np.int64)
+    news = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.int64), np.zeros(1)
+    truth, sums = game.tally.numbers(sizes), game.tally.state(sizes)
+    return int(
+        _compiled_context_engine()(
+            *(game.rule.compiled, desk(params, state, contexts, groups, *ridge, *past, mail, *news, p)),
+            *(game.draw.compiled, desk(game.table, contexts, groups, means, rewards), sizes["G"]),
+            *(game.tallied.compiled, desk(truth, sums, groups, means, p)),
+            *(p, selected, contexts, groups, means, rewards, *ridge, *past, mail, *news, sums, horizon),
+            *rest,
+        )
+    )
 
 
 def play_rounds(
     rule: Any,
+    on_desk: Any,
     draw: Any,
+    table: Any,
     delay: Any,
-    tally: Any,
-    params: Any,
-    state: Any,
-    arms: Any,
-    late: Any,
-    truth: Any,
+    waits: Any,
+    late: bool,
     plays: int,
+    tally: Any,
+    to_sum: Any,
+    p: Any,
+    selected: Any,
+    observed: Any,
+    total: Any,
+    mail: Any,
+    arms: Any,
+    rewards: Any,
+    rounds: Any,
+    chances: Any,
+    sums: Any,
     horizon: int,
     recorded: Any,
     own: Any,
@@ -189,47 +203,76 @@ def play_rounds(
     reward_at: Any,
     sums_at: Any,
 ) -> int:
-    """Play one run; return 0, or the round in which the rule's probabilities were not probabilities."""
-    number = selected_at.shape[1]
-    p = np.zeros(number)
+    """Play one run; return 0, or the round in which the rule was at fault, or negative the delay."""
+    number = p.size
     chosen = np.zeros(plays, np.int64)
-    selected, observed, total = np.zeros(number, np.int64), np.zeros(number, np.int64), np.zeros(number)
-    sums = np.zeros(sums_at.shape[1])
     collected = 0.0
     # Feedback under way: for each round a chain of the rewards that arrive in it. Empty when there is no delay.
-    flying = late.shape[0] > 0
-    first = np.full(horizon + 1 if flying else 0, -1, np.int64)
-    following = np.zeros(horizon * plays if flying else 0, np.int64)
+    first = np.full(horizon + 1 if late else 0, -1, np.int64)
+    following = np.zeros(horizon * plays if late else 0, np.int64)
     arm_of, reward_of = np.zeros(following.size, np.int64), np.zeros(following.size)
+    wants_news = mail.size > 0
+    round_of = np.zeros(following.size if wants_news else 0, np.int64)
+    chance_of = np.zeros(round_of.size)
     sent = 0
     at = 0
     for t in range(1, horizon + 1):
         for a in range(number):
             p[a] = 0.0
-        rule(params, state, t, selected, observed, total, own, p)
-        if not select(p, own.random(), chosen):
+        told = rule(on_desk, t, own)
+        u = own.random()
+        if told >= 0:
+            if told >= number or plays > 1:
+                return t
+            for a in range(number):
+                p[a] = 0.0
+            p[told] = 1.0
+            chosen[0] = told
+        elif told < -1 or not select(p, u, chosen):
             return t
+        if wants_news:
+            unread = False
+            for j in range(0, mail.size, 2):
+                unread = unread or mail[j] < mail[j + 1]
+            if not unread:
+                for j in range(mail.size):
+                    mail[j] = 0
         for j in range(plays):
             arm = chosen[j]
-            x = draw(arms, arm, world)
+            x = draw(table, arm, world)
+            if not -np.inf < x < np.inf:
+                return -t
             selected[arm] += 1
             collected += x
-            wait = delay(late, arm, x, world) if flying else 0
+            wait = delay(waits, arm, x, world) if late else 0
             if wait == 0:
                 observed[arm] += 1
                 total[arm] += x
+                if wants_news:
+                    arms[mail[1]], rewards[mail[1]], rounds[mail[1]], chances[mail[1]] = arm, x, t, p[arm]
+                    for i in range(1, mail.size, 2):
+                        mail[i] += 1
+            elif wait < -1:
+                return -t
             elif 0 < wait <= horizon - t:
                 arm_of[sent], reward_of[sent], following[sent] = arm, x, first[t + wait]
+                if wants_news:
+                    round_of[sent], chance_of[sent] = t, p[arm]
                 first[t + wait] = sent
                 sent += 1
-        if flying:
+        if late:
             message = first[t]
             while message >= 0:
                 observed[arm_of[message]] += 1
                 total[arm_of[message]] += reward_of[message]
+                if wants_news:
+                    arms[mail[1]], rewards[mail[1]] = arm_of[message], reward_of[message]
+                    rounds[mail[1]], chances[mail[1]] = round_of[message], chance_of[message]
+                    for i in range(1, mail.size, 2):
+                        mail[i] += 1
                 message = following[message]
         if sums.size > 0:
-            tally(truth, t, p, selected, sums)
+            tally(to_sum, t)
         if t == recorded[at]:
             selected_at[at] = selected
             reward_at[at] = collected
@@ -242,17 +285,30 @@ def play_rounds(
 
 def play_contexts(
     rule: Any,
+    on_desk: Any,
     draw: Any,
-    tally: Any,
-    params: Any,
-    state: Any,
-    ridge: float,
-    history: bool,
-    table: Any,
-    truth: Any,
-    arms: int,
-    dimension: int,
+    to_fill: Any,
     number: int,
+    tally: Any,
+    to_sum: Any,
+    p: Any,
+    selected: Any,
+    contexts: Any,
+    groups: Any,
+    means: Any,
+    rewards: Any,
+    mean: Any,
+    root: Any,
+    past_contexts: Any,
+    past_groups: Any,
+    past_played: Any,
+    past_rewards: Any,
+    mail: Any,
+    arm_of: Any,
+    reward_of: Any,
+    round_of: Any,
+    chance_of: Any,
+    sums: Any,
     horizon: int,
     recorded: Any,
     own: Any,
@@ -261,28 +317,13 @@ def play_contexts(
     reward_at: Any,
     sums_at: Any,
 ) -> int:
-    """Play one run with contexts; return 0, or the round in which the probabilities were not probabilities.
-
-    A round that the world did not fill with finite numbers and with groups that exist returns the round, negative.
-    """
-    p = np.zeros(arms)
+    """Play one run with contexts; return 0, or the round in which the rule was at fault, or negative the world."""
+    arms, dimension = contexts.shape
     chosen = np.zeros(1, np.int64)
-    contexts, groups = np.zeros((arms, dimension)), np.zeros(arms, np.int64)
-    means, rewards = np.zeros(arms), np.zeros(arms)
-    selected = np.zeros(arms, np.int64)
-    sums = np.zeros(sums_at.shape[1])
     collected = 0.0
-    d = dimension if ridge > 0.0 else 0
-    estimate = Ridge(np.zeros(d), np.zeros((d, d)))
-    for i in range(d):
-        estimate.root[i, i] = 1.0 / ridge**0.5
-    kept = horizon if history else 0
-    past = Past(
-        np.zeros((kept, arms, dimension)), np.zeros((kept, arms), np.int64), np.zeros(kept, np.int64), np.zeros(kept)
-    )
     at = 0
     for t in range(1, horizon + 1):
-        draw(table, world, contexts, groups, means, rewards)
+        draw(to_fill, world)
         for a in range(arms):
             p[a] = 0.0
             fine = 0 <= groups[a] < number and -np.inf < means[a] < np.inf and -np.inf < rewards[a] < np.inf
@@ -290,24 +331,31 @@ def play_contexts(
                 fine = fine and -np.inf < contexts[a, i] < np.inf
             if not fine:
                 return -t
-        rule(params, state, t, contexts, groups, estimate, past, own, p)
-        if not select(p, own.random(), chosen):
+        told = rule(on_desk, t, own)
+        u = own.random()
+        if told >= 0:
+            if told >= arms:
+                return t
+            for a in range(arms):
+                p[a] = 0.0
+            p[told] = 1.0
+            chosen[0] = told
+        elif told < -1 or not select(p, u, chosen):
             return t
         arm = chosen[0]
         selected[arm] += 1
         collected += rewards[arm]
-        if d > 0:
-            absorb(estimate.mean, estimate.root, contexts[arm], rewards[arm])
-        if history:
-            past.contexts[t - 1] = contexts
-            past.groups[t - 1] = groups
-            past.played[t - 1] = arm
-            past.rewards[t - 1] = rewards[arm]
-        best = means[0]
-        for a in range(1, arms):
-            best = max(best, means[a])
-        sums[0] += best - means[arm]
-        tally(truth, t, groups, means, p, arm, sums)
+        if mean.size > 0:
+            absorb(mean, root, contexts[arm], rewards[arm])
+        if past_played.size > 0:
+            past_contexts[t - 1] = contexts
+            past_groups[t - 1] = groups
+            past_played[t - 1] = arm
+            past_rewards[t - 1] = rewards[arm]
+        if mail.size > 0:
+            mail[0], mail[1] = 0, 1
+            arm_of[0], reward_of[0], round_of[0], chance_of[0] = arm, rewards[arm], t, p[arm]
+        tally(to_sum, t, arm)
         if t == recorded[at]:
             selected_at[at] = selected
             reward_at[at] = collected
@@ -318,67 +366,43 @@ def play_contexts(
     return 0
 
 
-def no_delay(params: Any, arm: int, reward: float, rng: Any) -> int:
-    """Return 0: the reward is seen at the end of its round."""
-    return 0
+_FLOATS, _WHOLES = float64[::1], int64[::1]
+_NEWS = (_WHOLES, _WHOLES, _FLOATS, _WHOLES, _FLOATS)
+_RUN = (_FLOATS, int64, _WHOLES, types.npy_rng, types.npy_rng, int64[:, ::1], _FLOATS, float64[:, ::1])
+
+
+def _called(form: Form) -> tuple[Any, Any]:
+    """Return the types of a function that the engine calls, and of its desk."""
+    return types.FunctionType(form.compiled), _WHOLES
 
 
 _SIGNATURE = int64(
-    *(types.FunctionType(kind) for kind in (RULE, DRAW, DELAY, TALLY)),
-    *(float64[::1], float64[::1], float64[:, ::1], float64[:, ::1], float64[::1], int64, int64, int64[::1]),
-    *(types.npy_rng, types.npy_rng, int64[:, ::1], float64[::1], float64[:, ::1]),
+    *(*_called(RULE), *_called(DRAW), *_called(DELAY), boolean, int64, *_called(TALLY)),
+    *(_FLOATS, _WHOLES, _WHOLES, _FLOATS, *_NEWS, *_RUN),
 )
 
 
 @cache
 def _compiled_engine() -> Any:
-    return _jit(play_rounds, _SIGNATURE)
+    return compiled(play_rounds, _SIGNATURE)
 
 
 _CONTEXT_SIGNATURE = int64(
-    *(types.FunctionType(kind) for kind in (CONTEXT_RULE, ROUND, CONTEXT_TALLY)),
-    *(float64[::1], float64[::1], float64, types.boolean, float64[:, ::1], float64[::1]),
-    *(int64, int64, int64, int64, int64[::1]),
-    *(types.npy_rng, types.npy_rng, int64[:, ::1], float64[::1], float64[:, ::1]),
+    *(*_called(CONTEXT_RULE), *_called(ROUND), int64, *_called(CONTEXT_TALLY)),
+    *(_FLOATS, _WHOLES, float64[:, ::1], _WHOLES, _FLOATS, _FLOATS, _FLOATS, float64[:, ::1]),
+    *(float64[:, :, ::1], int64[:, ::1], _WHOLES, _FLOATS, *_NEWS, *_RUN),
 )
 
 
 @cache
 def _compiled_context_engine() -> Any:
-    return _jit(play_contexts, _CONTEXT_SIGNATURE)
-
-
-def _rule(policy: Policy | ContextPolicy, signature: Any) -> Any:
-    """Return the rule, compiled unless it can't be or is to be interpreted."""
-    if policy.interpret:
-        return policy.rule
-    try:
-        return compiled(policy.rule, signature)
-    except NumbaError as error:
-        warnings.warn(
-            f"the rule of {policy.name!r} is interpreted, some hundred times slower, as Numba can't compile it "
-            f"(with interpret=True this goes unsaid): {error}",
-            stacklevel=4,
-        )
-        return policy.rule
-
-
-def _root(seed: Any) -> SeedSequence:
-    if isinstance(seed, SeedSequence):
-        return seed
-    if isinstance(seed, bool | np.bool_) or not isinstance(seed, int | np.integer):
-        raise TypeError(f"seed must be a whole number of at least 0 or a numpy.random.SeedSequence, not {seed!r}")
-    return SeedSequence(checks.whole("seed", seed, 0))
-
-
-def _child(root: SeedSequence, *key: int) -> SeedSequence:
-    """Return a child by its number, without the count that `spawn` keeps: asking twice gives the same."""
-    return SeedSequence(root.entropy, spawn_key=(*root.spawn_key, *key), pool_size=root.pool_size)
+    return compiled(play_contexts, _CONTEXT_SIGNATURE)
 
 
 def _recorded(rounds: ArrayLike | None, horizon: int) -> NDArray[np.int64]:
     if rounds is None:
-        return np.unique(np.geomspace(1, horizon, 240).round().astype(np.int64))
+        spaced = np.geomspace(1, horizon, 240).round().astype(np.int64)
+        return spaced[np.diff(spaced, prepend=0) > 0]  # np.unique would do, but imports much for it
     array = np.asarray(rounds)
     if array.dtype.kind not in "iu":
         raise TypeError(f"rounds must be whole numbers from 1 to the horizon, {horizon}, not {rounds!r}")

@@ -1,6 +1,7 @@
 """One style for every figure of the book: a hue and a dash for each algorithm, direct labels, readable on a phone."""
 
 import ast
+import hashlib
 import inspect
 import textwrap
 from collections.abc import Callable
@@ -14,13 +15,15 @@ from matplotlib.axes import Axes
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 from numpy.typing import ArrayLike
 
+from fairlib.rules import Rule
+
 __all__ = ["INK", "FAINT", "use_style", "look", "curve", "label_ends", "show"]
 
 INK = "#1b1f24"
 FAINT = "#6b7280"
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart, darkened where they were too pale for a thin
-# line on paper; each with a dash of its own, so that colour is never the only sign.
+# line on paper; each with a dash, so that colour is never the only sign. No two have both in common.
 _LOOKS: dict[str, tuple[str, Any]] = {
     "UCB1": ("#0072b2", "-"),
     "Thompson sampling": ("#b8421f", (0, (6, 2))),
@@ -28,16 +31,16 @@ _LOOKS: dict[str, tuple[str, Any]] = {
     "uniform": ("#666b73", (0, (1, 1.5))),
     "FAIR-UCB": ("#7b3f9e", (0, (9, 1.5))),
     "LFG": ("#8a5a00", (0, (3, 1))),
-    "T-FAIR-UCB": ("#00707a", (0, (5, 1, 1, 1, 1, 1))),
+    "T-FAIR-UCB": ("#a0264f", (0, (5, 1, 1, 1, 1, 1))),
     "FairX-UCB": ("#3b3fb6", (0, (7, 1.5, 1, 1.5, 1, 1.5))),
     "FairX-TS": ("#c2185b", (0, (2.5, 1))),
     "FairX-EG": ("#5d7a00", (0, (10, 2))),
-    # With contexts an algorithm keeps the look that it has on arms.
-    "FairX-LinUCB": ("#3b3fb6", (0, (7, 1.5, 1, 1.5, 1, 1.5))),
-    "FairX-LinTS": ("#c2185b", (0, (2.5, 1))),
-    "FairX-LinEG": ("#5d7a00", (0, (10, 2))),
-    "LinUCB": ("#0072b2", "-"),
-    "LinTS": ("#b8421f", (0, (6, 2))),
+    # With contexts an algorithm keeps the colour that it has on arms.
+    "FairX-LinUCB": ("#3b3fb6", (0, (10, 1.5, 1, 1.5))),
+    "FairX-LinTS": ("#c2185b", (0, (4.5, 1))),
+    "FairX-LinEG": ("#5d7a00", (0, (6, 2, 2, 2))),
+    "LinUCB": ("#0072b2", (0, (18, 1.5))),
+    "LinTS": ("#b8421f", (0, (4, 1.5))),
     "FCUCB-D": ("#0b5cad", (0, (12, 1))),
     "FCTS-D": ("#c2410c", (0, (6, 1.2))),
     "OP-FCUCB-D": ("#6d28d9", (0, (5, 1, 1.2, 1))),
@@ -51,9 +54,9 @@ _LOOKS: dict[str, tuple[str, Any]] = {
     "Fair-Greedy V2": ("#00707a", (0, (8, 1.5))),
     "Fair-Greedy, rarely": ("#2f6b2f", (0, (5, 1.5, 1, 1.5))),
     "oracle CDF": ("#9c4f86", (0, (4, 1, 1, 1, 1, 1))),
-    "oracle rewards": ("#7b3f9e", (0, (7, 1.5, 1.5, 1.5))),
+    "oracle rewards": ("#6b4226", (0, (7, 1.5, 1.5, 1.5))),
     "GMF": (INK, (0, (3, 1))),
-    "reward-optimal": ("#8a5a00", (0, (9, 2))),
+    "reward-optimal": ("#4650a8", (0, (9, 2))),
     "Greedy": ("#b8421f", (0, (2.5, 1))),
     "OFUL": ("#0072b2", (0, (6, 2))),
     "bound": (INK, (0, (2, 2))),
@@ -112,7 +115,8 @@ def look(name: str) -> dict[str, Any]:
     Parameters
     ----------
     name : str
-        The policy's name, or ``"bound"`` or ``"fair share"``.
+        The policy's name, or ``"bound"`` or ``"fair share"``. A name that the book does not know gets a look as well,
+        the same wherever it is drawn.
 
     Returns
     -------
@@ -121,18 +125,36 @@ def look(name: str) -> dict[str, Any]:
 
     Raises
     ------
-    ValueError
-        If the book has no look for the name.
+    TypeError
+        If the name is not a string.
 
     Examples
     --------
     >>> look("UCB1")
     {'color': '#0072b2', 'linestyle': '-'}
+    >>> look("my own") == look("my own") != look("another")
+    True
     """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a string, not {name!r}")
     if name not in _LOOKS:
-        raise ValueError(f"name must be one of {sorted(_LOOKS)}, not {name!r}")
+        return _look_of_its_own(name)
     colour, dash = _LOOKS[name]
     return {"color": colour, "linestyle": dash}
+
+
+_COLOURS = sorted({colour for colour, _ in _LOOKS.values()} - {INK})
+
+
+def _look_of_its_own(name: str) -> dict[str, Any]:
+    """Return a colour of the palette, and a dash that nobody in the book has: two long strokes and a short one."""
+    number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
+    number, colour = divmod(number, len(_COLOURS))
+    number, first = divmod(number, 20)
+    number, second = divmod(number, 8)
+    short = number % 4
+    strokes = (4 + 0.5 * first, 1.2, 2 + 0.5 * second, 1.2, 0.6 + 0.3 * short, 1.2)
+    return {"color": _COLOURS[colour], "linestyle": (0, strokes)}
 
 
 def curve(ax: Axes, rounds: ArrayLike, values: ArrayLike, name: str, label: str | None = None) -> None:
@@ -147,7 +169,7 @@ def curve(ax: Axes, rounds: ArrayLike, values: ArrayLike, name: str, label: str 
     values : array_like, shape (runs, R)
         One curve a run.
     name : str
-        Whose look to take (see `look`).
+        Whose look to take (see `look`); any name has one.
     label : str, optional
         What to call the line; by default `name`.
 
@@ -205,30 +227,33 @@ def label_ends(ax: Axes) -> None:
         )
 
 
-def show(function: Callable[..., Any]) -> Markdown:
+def show(function: Callable[..., Any] | Rule) -> Markdown:
     """Show a function's source in a chapter: the code that is read is the code that runs.
 
     Parameters
     ----------
-    function : callable
+    function : callable or Rule
         A function of the package or of the reader's.
 
     Returns
     -------
     IPython.display.Markdown
-        Its source as a block of Python, with the first line of its docstring.
+        Its source as a block of Python, with the first line of its docstring, and without the line ``@rule``.
 
     Examples
     --------
     >>> from fairlib.classic import ucb1_rule
-    >>> "play_largest(p)" in show(ucb1_rule).data
-    True
+    >>> print(show(ucb1_rule).data.splitlines()[1])
+    def ucb1_rule(seen, p):
     """
-    lines = inspect.getsource(function).splitlines()
+    lines = inspect.getsource(function.function if isinstance(function, Rule) else function).splitlines()
     definition = ast.parse(textwrap.dedent("\n".join(lines))).body[0]
     assert isinstance(definition, ast.FunctionDef | ast.ClassDef)
     if (doc := ast.get_docstring(definition)) is not None:
         text = definition.body[0]
         indent = " " * (len(lines[text.lineno - 1]) - len(lines[text.lineno - 1].lstrip()))
         lines[text.lineno - 1 : text.end_lineno] = [f'{indent}"""{doc.splitlines()[0]}"""']
+    for mark in reversed(definition.decorator_list):
+        if ast.unparse(mark).split(".")[-1] == "rule":
+            del lines[mark.lineno - 1 : mark.end_lineno]
     return Markdown("\n".join(["```python", *lines, "```"]))

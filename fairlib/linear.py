@@ -11,7 +11,8 @@ import numpy as np
 from fairlib import checks
 from fairlib.compilation import helper
 from fairlib.contexts import ContextPolicy, Ridge, dot, width
-from fairlib.policy import play_largest
+from fairlib.policy import any_of_the_best, largest
+from fairlib.rules import Number, rule
 
 __all__ = [
     "posterior_draw",
@@ -21,7 +22,6 @@ __all__ = [
     "oful",
     "lints_rule",
     "lints",
-    "any_of_the_best",
     "at_random_rule",
     "at_random",
     "greedy_rule",
@@ -67,12 +67,13 @@ def _posterior(prior_sd: float, reward_sd: float) -> tuple[float, float]:
     return (sd / checks.real("prior_sd", prior_sd, above=0)) ** 2, sd
 
 
-def linucb_rule(params, state, t, contexts, groups, ridge, past, rng, p):
+@rule
+def linucb_rule(radius, now, ridge, p):
     """Play the arm whose mean could be largest."""
     v = np.empty(ridge.mean.size)
     for a in range(p.size):
-        p[a] = dot(ridge.mean, contexts[a]) + params[0] * width(ridge.root, contexts[a], v)
-    play_largest(p)
+        p[a] = dot(ridge.mean, now.contexts[a]) + radius * width(ridge.root, now.contexts[a], v)
+    return largest(p)
 
 
 def linucb(radius: float, ridge: float = 1.0) -> ContextPolicy:
@@ -103,20 +104,20 @@ def linucb(radius: float, ridge: float = 1.0) -> ContextPolicy:
     >>> bool(fl.simulate(game, linucb(radius=1.0), 5000).regret[0, -1] < 200)
     True
     """
-    return ContextPolicy("LinUCB", linucb_rule, [checks.real("radius", radius, 0, math.inf)], ridge=ridge)
+    return ContextPolicy("LinUCB", linucb_rule, ridge=ridge, radius=checks.real("radius", radius, 0, math.inf))
 
 
-def oful_rule(params, state, t, contexts, groups, ridge, past, rng, p):
+@rule
+def oful_rule(noise, reach, log_failure, now, ridge, log_det: Number, p):
     """Play as LinUCB, with the radius that the data so far call for."""
-    noise, reach, log_failure = params[0], params[1], params[2]
     v, w = np.empty(ridge.mean.size), np.empty(p.size)
-    radius = noise * math.sqrt(state[0] - 2.0 * log_failure) + reach  # state[0] is ln det(Sigma / lambda)
+    radius = noise * math.sqrt(log_det[0] - 2.0 * log_failure) + reach  # log_det is ln det(Sigma / lambda)
     for a in range(p.size):
-        w[a] = width(ridge.root, contexts[a], v)
-        p[a] = dot(ridge.mean, contexts[a]) + radius * w[a]
-    play_largest(p)
-    for a in range(p.size):
-        state[0] += p[a] * math.log(1.0 + w[a] ** 2)  # each play multiplies the determinant by 1 + w^2
+        w[a] = width(ridge.root, now.contexts[a], v)
+        p[a] = dot(ridge.mean, now.contexts[a]) + radius * w[a]
+    arm = largest(p)
+    log_det[0] += math.log(1.0 + w[arm] * w[arm])  # each play multiplies the determinant by 1 + w^2
+    return arm
 
 
 def oful(noise: float, norm: float, failure: float, ridge: float = 1.0) -> ContextPolicy:
@@ -154,22 +155,22 @@ def oful(noise: float, norm: float, failure: float, ridge: float = 1.0) -> Conte
     True
     """
     lam = checks.real("ridge", ridge, above=0)
-    params = [
-        checks.real("noise", noise, 0, math.inf),
-        checks.real("norm", norm, 0, math.inf) * math.sqrt(lam),
-        math.log(checks.real("failure", failure, above=0)),
-    ]
-    checks.real("failure", failure, 0, 1)
-    return ContextPolicy("OFUL", oful_rule, params, ridge=lam, memory=1)
+    settings: dict[str, Any] = {
+        "noise": checks.real("noise", noise, 0, math.inf),
+        "reach": checks.real("norm", norm, 0, math.inf) * math.sqrt(lam),
+        "log_failure": math.log(checks.real("failure", failure, high=1, above=0)),
+    }
+    return ContextPolicy("OFUL", oful_rule, ridge=lam, **settings)
 
 
-def lints_rule(params, state, t, contexts, groups, ridge, past, rng, p):
+@rule
+def lints_rule(sd, now, ridge, rng, p):
     """Play the arm that is best under a parameter drawn from the posterior."""
     mu = np.empty(ridge.mean.size)
-    posterior_draw(ridge, params[0], rng, mu)
+    posterior_draw(ridge, sd, rng, mu)
     for a in range(p.size):
-        p[a] = dot(mu, contexts[a])
-    play_largest(p)
+        p[a] = dot(mu, now.contexts[a])
+    return largest(p)
 
 
 def lints(prior_sd: float = 1.0, reward_sd: float = 1.0) -> ContextPolicy:
@@ -201,36 +202,11 @@ def lints(prior_sd: float = 1.0, reward_sd: float = 1.0) -> ContextPolicy:
     True
     """
     ridge, sd = _posterior(prior_sd, reward_sd)
-    return ContextPolicy("LinTS", lints_rule, [sd], ridge=ridge)
+    return ContextPolicy("LinTS", lints_rule, ridge=ridge, sd=sd)
 
 
-@helper
-def any_of_the_best(p: Any) -> None:
-    """Turn estimated ranks into probabilities, the same for all that are largest.
-
-    Parameters
-    ----------
-    p : ndarray, shape (K,)
-        The ranks; overwritten.
-
-    Examples
-    --------
-    >>> p = np.array([0.5, 0.9, 0.9])
-    >>> any_of_the_best(p)
-    >>> p
-    array([0. , 0.5, 0.5])
-    """
-    best, ties = p[0], 1
-    for a in range(1, p.size):
-        if p[a] > best:
-            best, ties = p[a], 1
-        elif p[a] == best:
-            ties += 1
-    for a in range(p.size):
-        p[a] = 1.0 / ties if p[a] == best else 0.0
-
-
-def at_random_rule(params, state, t, contexts, groups, ridge, past, rng, p):
+@rule
+def at_random_rule(p):
     """Choose any candidate."""
     for a in range(p.size):
         p[a] = 1.0 / p.size
@@ -254,10 +230,11 @@ def at_random() -> ContextPolicy:
     return ContextPolicy("uniform", at_random_rule)
 
 
-def greedy_rule(params, state, t, contexts, groups, ridge, past, rng, p):
+@rule
+def greedy_rule(now, ridge, p):
     """Choose the largest estimated reward."""
     for a in range(p.size):
-        p[a] = dot(ridge.mean, contexts[a])
+        p[a] = dot(ridge.mean, now.contexts[a])
     any_of_the_best(p)
 
 

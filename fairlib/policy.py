@@ -1,106 +1,334 @@
-"""What a policy is, what its rule may call, and the check that every policy passes."""
+"""What a policy on arms is, and the steps that rules share."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numba import float64, int64, types
+from numpy.typing import NDArray
 
 from fairlib import checks
+from fairlib.binding import Bound, Form, Layout
 from fairlib.compilation import helper
+from fairlib.rules import News, Rule, Seen
+
+RULE = Form(
+    what="the rule of a policy on arms",
+    flat="params, state, t, selected, observed, total, mail, arms, rewards, rounds, chances, rng, p",
+    gives={
+        "seen": "Seen(t, selected, observed, total)",
+        "news": "opened(mail, arms, rewards, rounds, chances)",
+        "rng": "rng",
+        "p": "p",
+    },
+    signature=int64(
+        *(float64[::1], float64[::1], int64, int64[::1], int64[::1], float64[::1]),  # params to total
+        *(int64[::1], int64[::1], float64[::1], int64[::1], float64[::1]),  # mail to chances
+        *(types.npy_rng, float64[::1]),
+    ),
+    answer="told({})",
+    tuples={"seen": Seen, "news": News},
+    sizes=("K", "T"),
+)
+"""How the engine calls a policy's rule on arms."""
 
 
-@dataclass(frozen=True, eq=False)
-class Policy:
-    """A rule with its parameters: all that a learner is.
+class Ruled:
+    """What all policies have: a name, a rule and its settings. Made as a `Policy` or a `ContextPolicy`.
 
     Parameters
     ----------
     name : str
         What figures call it.
-    rule : callable
-        ``rule(params, state, t, selected, observed, total, rng, p)`` writes into `p` the probability of playing each
-        arm in round `t`, which is 1, 2, 3, ...; `p` arrives full of zeros and must sum to `plays`. Per arm,
-        `selected` counts its plays, `observed` the rewards of it that have been seen, and `total` is their sum.
-        `state` is the policy's own memory, zero at the start; `rng` is a `numpy.random.Generator`. Plain Python:
-        it is compiled where Numba can, and interpreted, some hundred times slower, where it can't.
-    params : array_like, shape (m,)
-        The numbers that the rule is set with.
-    plays : int
-        How many different arms it plays each round.
-    memory : int
-        Length of `state`.
-    arms : int, optional
-        How many arms it is made for, where its parameters say; by default any number.
+    rule : Rule or callable
+        What it plays.
     interpret : bool
-        Leave the rule to Python, to print from it or to step through it.
+        Leave the rule to Python.
+    settings : dict
+        The rule's settings.
 
     Raises
     ------
     TypeError, ValueError
-        If `rule` is not callable, or a number is of the wrong kind or out of range.
+        If `name` is not a string, `rule` can't be called, a setting is missing, unknown or of the wrong kind, or the
+        rule has one that is called as what a policy is made with.
+
+    Examples
+    --------
+    >>> isinstance(Policy("the first", lambda p: 0), Ruled)
+    True
+    """
+
+    form: Form
+    interpret: bool
+    _more: tuple[str, ...] = ()  # what else a kind of policy is made with, besides settings
+
+    def __init__(self, name: str, rule: Any, interpret: bool, settings: Mapping[str, Any]) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"name must be a string, not {name!r}")
+        if not isinstance(rule, Rule):
+            rule = Rule(rule)
+        own = [each for each in ("name", "rule", "interpret", *self._more) if each not in (*self.form.gives, "plays")]
+        for each in rule.arguments:
+            if each in own and each not in rule.memory:
+                raise TypeError(
+                    f"{rule.__name__!r} has a setting {each!r}, which is what every {type(self).__name__} is made "
+                    "with: call it something else"
+                )
+        self.name, self.rule = name, rule
+        self.bound = Bound(rule, self.form, settings)
+        learners = [each for each in self.settings.values() if isinstance(each, Ruled)]
+        self.interpret = bool(interpret) or any(each.interpret for each in learners)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings by name, not to be changed: `replace` makes a policy with others."""
+        return MappingProxyType(self.bound.settings)
+
+    def replace(self, **changes: Any) -> Self:
+        """Return the same policy but for some of what it was made with.
+
+        Parameters
+        ----------
+        **changes
+            Any arguments that it could be made with, settings of the rule among them.
+
+        Returns
+        -------
+        Policy or ContextPolicy
+            The other policy.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> fl.epsilon_greedy(0.1).replace(epsilon=0.2)
+        Policy('epsilon-greedy', epsilon=0.2)
+        """
+        now = {name: getattr(self, name) for name in ("name", "rule", "interpret", *self._more)}
+        settings = {name: value for name, value in self.bound.given.items() if name not in now}
+        if "rule" in changes:  # another rule need not be set with the same
+            asked = Rule(getattr(changes["rule"], "function", changes["rule"])).arguments
+            settings = {name: value for name, value in settings.items() if name in asked}
+        return type(self)(**{**now, **settings, **changes})
+
+    def __repr__(self) -> str:
+        own = {name: getattr(self, name) for name in self._more if getattr(self, name) is not None}
+        more = [f"{name}={value!r}" for name, value in own.items() if (name, value) != ("plays", 1)]
+        given = [f"{name}={_short(value)}" for name, value in self.bound.settings.items() if name not in self._more]
+        return f"{type(self).__name__}({', '.join([repr(self.name), *more, *given])})"
+
+
+def _short(value: Any) -> str:
+    return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+
+
+class Policy(Ruled):
+    """A policy for games on arms: a rule with its settings, which is all that a learner is.
+
+    Parameters
+    ----------
+    name : str
+        What figures call it.
+    rule : Rule or callable
+        What it plays, round by round; see `rule` for what a rule may ask for and how it answers.
+    plays : int
+        How many different arms it plays each round. A rule that asks for `plays` is given it.
+    arms : int, optional
+        How many arms it is made for, where its settings say; by default as many as its learners are, or any number.
+    interpret : bool
+        Leave the rule to Python, to print from it or to step through it.
+    **settings
+        The rule's settings, by the names of its arguments: numbers, arrays of numbers, a `Merit`, or a `Policy` for the
+        rule to `ask`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `rule` can't be called, a setting is missing, unknown or of the wrong kind, the rule asks for what there is
+        not, or a number is out of range.
 
     See Also
     --------
+    rule : marks a function as a rule.
     check_policy : says what a rule does wrong.
 
     Examples
     --------
     A rule that takes turns:
 
-    >>> def take_turns(params, state, t, selected, observed, total, rng, p):
-    ...     p[t % p.size] = 1.0
-    >>> Policy("taking turns", take_turns).plays
-    1
+    >>> def take_turns(step: int, seen, p):
+    ...     return step * seen.t % p.size
+    >>> Policy("taking turns", take_turns, step=1)
+    Policy('taking turns', step=1.0)
     """
 
-    name: str
-    rule: Callable[..., None]
-    params: ArrayLike = field(default=())
-    plays: int = 1
-    memory: int = 0
-    arms: int | None = None
-    interpret: bool = False
+    form = RULE
+    _more = ("plays", "arms")
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str):
-            raise TypeError(f"name must be a string, not {self.name!r}")
-        if not callable(self.rule):
-            raise TypeError(
-                f"rule must be a function (params, state, t, selected, observed, total, rng, p), not {self.rule!r}"
-            )
-        numbers = checks.vector("params", self.params) if np.size(self.params) else np.zeros(0)
-        object.__setattr__(self, "params", numbers)
-        checks.whole("plays", self.plays, 1)
-        checks.whole("memory", self.memory, 0)
-        if self.arms is not None:
-            checks.whole("arms", self.arms, self.plays)
+    def __init__(
+        self,
+        name: str,
+        rule: Rule | Callable[..., Any],
+        *,
+        plays: int = 1,
+        arms: int | None = None,
+        interpret: bool = False,
+        **settings: Any,
+    ) -> None:
+        self.plays = checks.whole("plays", plays, 1)
+        self.arms = arms if arms is None else checks.whole("arms", arms, self.plays)
+        asks = rule if isinstance(rule, Rule) else Rule(rule)
+        super().__init__(name, asks, interpret, {**settings, "plays": plays} if "plays" in asks.arguments else settings)
+        for each in self.settings.values():
+            made_for = each.arms if isinstance(each, Policy) else None
+            if made_for is not None and self.arms not in (None, made_for):
+                raise ValueError(f"arms must be {made_for}, as {each.name!r} is made for, not {self.arms}")
+            self.arms = made_for or self.arms
+
+    def lay_out(self, layout: Layout, prefix: str) -> str:
+        """Write the policy into another's text, as a learner that it may `ask`."""
+        inner = self.bound.layout(prefix)
+        layout.take(inner)
+        state = layout.block(prefix.rstrip("_"), lambda sizes: (inner.length(sizes),))
+        mail, first = "mail", 2 * layout.readers
+        if inner.readers:  # each reader has its own two numbers, from where to where news waits for it
+            layout.readers += inner.readers
+            mail = f"mail[{first} : {2 * layout.readers}]"
+        engine = f"t, selected, observed, total, {mail}, arms, rewards, rounds, chances, rng"
+        return f"Learner({prefix}flat, {layout.array(inner.numbers)}, {state}, {engine})"
 
 
 @helper
-def play_largest(p: Any) -> None:
-    """Play the arm of the largest index: turn the indices in `p` into probabilities.
+def largest(p: Any) -> int:
+    """Return the arm of the largest index, the first if there are several.
 
     Parameters
     ----------
     p : ndarray, shape (K,)
-        One index an arm, infinity allowed; afterwards 1 at the first largest and 0 elsewhere.
+        One index an arm, infinity allowed.
+
+    Returns
+    -------
+    int
+        The arm.
 
     Examples
     --------
-    >>> p = np.array([0.3, 0.8, 0.8])
-    >>> play_largest(p)
-    >>> p
-    array([0., 1., 0.])
+    >>> largest(np.array([0.3, 0.8, 0.8]))
+    1
     """
     best = 0
     for a in range(1, p.size):
         if p[a] > p[best]:
             best = a
+    return best
+
+
+@helper
+def any_of_the_best(p: Any) -> None:
+    """Turn indices into probabilities, the same for all that are largest.
+
+    Parameters
+    ----------
+    p : ndarray, shape (K,)
+        The indices; overwritten.
+
+    Examples
+    --------
+    >>> p = np.array([0.5, 0.9, 0.9])
+    >>> any_of_the_best(p)
+    >>> p
+    array([0. , 0.5, 0.5])
+    """
+    best, ties = p[0], 1
+    for a in range(1, p.size):
+        if p[a] > best:
+            best, ties = p[a], 1
+        elif p[a] == best:
+            ties += 1
     for a in range(p.size):
-        p[a] = 0.0
-    p[best] = 1.0
+        p[a] = 1.0 / ties if p[a] == best else 0.0
+
+
+@helper
+def try_each_once(seen: Seen, p: Any) -> bool:
+    """Play an arm of which no reward has been seen, while there is one.
+
+    Parameters
+    ----------
+    seen : Seen
+        What has been seen.
+    p : ndarray, shape (K,)
+        Receives the probabilities.
+
+    Returns
+    -------
+    bool
+        False if every arm has been seen.
+
+    Examples
+    --------
+    >>> p = np.zeros(2)
+    >>> try_each_once(Seen(2, np.array([1, 0]), np.array([1, 0]), np.zeros(2)), p), p
+    (True, array([0., 1.]))
+    """
+    for a in range(p.size):
+        if seen.observed[a] == 0:
+            p[a] = 1.0
+            return True
+    return False
+
+
+@helper
+def share_out(p: Any, plays: int) -> None:
+    """Scale weights to probabilities.
+
+    Parameters
+    ----------
+    p : ndarray, shape (K,)
+        The weights, at least 0; afterwards they sum to `plays`.
+    plays : int
+        How many arms are played.
+
+    Examples
+    --------
+    >>> p = np.array([1.0, 3.0])
+    >>> share_out(p, 1)
+    >>> p
+    array([0.25, 0.75])
+    """
+    whole = 0.0
+    for a in range(p.size):
+        whole += p[a]
+    if plays == 1:  # the quotient itself, which a product with 1 / whole would miss by a hair
+        for a in range(p.size):
+            p[a] /= whole
+    else:
+        for a in range(p.size):
+            p[a] *= plays / whole
+
+
+@helper
+def explore(epsilon: float, p: Any) -> None:
+    """Play any arm at all in a share of the rounds: mix probabilities with the uniform ones.
+
+    Parameters
+    ----------
+    epsilon : float
+        The share.
+    p : ndarray, shape (K,)
+        The probabilities, of one play a round; overwritten.
+
+    Examples
+    --------
+    >>> p = np.array([1.0, 0.0])
+    >>> explore(0.5, p)
+    >>> p
+    array([0.75, 0.25])
+    """
+    for a in range(p.size):
+        p[a] = (1.0 - epsilon) * p[a] + epsilon / p.size
 
 
 @helper

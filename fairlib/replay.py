@@ -4,19 +4,21 @@ The method of L. Li, W. Chu, J. Langford and R. Schapire, *A contextual-bandit a
 recommendation* (2010), Algorithm 3, for the logs that `fairlib.data.read_today` reads.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.compilation import RULE
-from fairlib.contexts import CONTEXT_RULE, ContextPolicy, Past, Ridge, absorb
+from fairlib.contexts import ContextPolicy
 from fairlib.data import Event
-from fairlib.engine import _rule
-from fairlib.policy import Policy, select
+from fairlib.policy import Policy
+from fairlib.rules import Rule
+from fairlib.stepping import Seat, absorber, fresh_past, fresh_ridge
 
 __all__ = ["Replay", "replay", "article_contexts"]
 
@@ -70,8 +72,8 @@ def replay(
         The log, as from `read_today`.
     policy : Policy, ContextPolicy, or callable
         Who chooses. The arms of a round are the articles of its pool; articles come and go, so a `Policy` is shown
-        the counts and rewards of those in the pool, wherever they stand in it. If its parameters depend on the number
-        of arms, give a function that makes it for a number, such as ``lambda k: fairx_ucb(merit, k, 0.05)``. A
+        the counts and rewards of those in the pool, wherever they stand in it. If its settings depend on the number
+        of arms, give a function that makes it for a number, such as ``lambda k: lfg(np.full(k, 0.5 / k), eta=10)``. A
         `ContextPolicy` gets the contexts of `article_contexts`, all in group 0.
     horizon : int, optional
         Rounds after which to stop; by default the whole log is used.
@@ -86,13 +88,14 @@ def replay(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, the policy is made for other numbers of arms or needs its history, or its
-        rule returns no probabilities.
+        If an argument is of the wrong kind, the policy is made for other numbers of arms, needs its history or asks for
+        news of a pool that has changed, or its rule answers neither with probabilities nor with an arm.
 
     Notes
     -----
-    A rule's `state` is kept for each size of pool and knows nothing of articles: it serves to calculate in, but a rule
-    that stores there what it has learned of each arm can't be replayed.
+    A rule's memory is that of the visits kept: what it notes in a visit that does not agree is forgotten. Memory for
+    each arm starts again at zero when the pool changes, as it knows nothing of articles: it serves to calculate in, but
+    a rule that stores there what it has learned of each arm can't be replayed.
 
     Examples
     --------
@@ -109,23 +112,16 @@ def replay(
     # A stream of its own: the policy must not draw the numbers that a log made with the same seed was drawn with.
     rng = np.random.default_rng(np.random.SeedSequence(checks.whole("seed", seed, 0), spawn_key=(0,)))
     last = checks.whole("horizon", horizon, 1) if horizon is not None else None
-    player = _OnContexts(policy) if isinstance(policy, ContextPolicy) else _OnArms(policy)
+    player: _Player = _OnContexts(policy, last) if isinstance(policy, ContextPolicy) else _OnArms(policy, last)
     seen = 0
     kept: list[Event] = []
     probabilities: list[NDArray[np.float64]] = []
-    chosen = np.zeros(1, np.int64)
     for event in events:
         seen += 1
-        p = player.choose(len(kept) + 1, event, rng)
-        if not select(p, rng.random(), chosen):
-            raise ValueError(
-                f"the rule of {player.name!r} must return probabilities in [0, 1] that sum to 1; "
-                f"in round {len(kept) + 1} it did not"
-            )
-        if event.pool.articles[chosen[0]] == event.displayed:
-            player.learn(event, int(chosen[0]))
+        arm = player.choose(len(kept) + 1, event, rng)
+        if event.pool.articles[arm] == event.displayed:
             kept.append(event)
-            probabilities.append(p)
+            probabilities.append(player.learn(len(kept), event, arm))
             if len(kept) == last:
                 break
     return Replay(seen, kept, probabilities)
@@ -158,34 +154,92 @@ def article_contexts(event: Event) -> NDArray[np.float64]:
     return (features[:, :, None] * event.user).reshape(len(features), -1)
 
 
-class _OnArms:
+class _Player(ABC):
+    """A policy that is asked visit by visit, and moves on only where the log agrees with it."""
+
+    more: ClassVar[dict[str, int]]
+
+    def __init__(self, policy: Any, horizon: int | None) -> None:
+        self.policy, self.name = policy, ""
+        self.horizon: dict[str, int] = {} if horizon is None else {"T": horizon}
+        self.made: dict[int, tuple[Any, Any]] = {}
+        self.articles: tuple[int, ...] = ()
+        self.seat: Any = None
+
+    @abstractmethod
+    def made_for(self, arms: int) -> Any:
+        """Return the policy for a number of arms."""
+
+    @abstractmethod
+    def given(self, t: int, event: Event) -> tuple[Any, ...]:
+        """Return what the rule is given before its news."""
+
+    def choose(self, t: int, event: Event, rng: Generator) -> int:
+        """Ask what the policy would have displayed, without its remembering the question."""
+        if event.pool.articles != self.articles:
+            self._sit_down(t, event.pool.articles)
+        self.asked = self.seat.copy() if self.remembers else self.seat
+        chosen = self.asked.settle(self.asked.ask(self.given(t, event), rng), rng.random(), 1)
+        if chosen is None:
+            raise ValueError(
+                f"the rule of {self.name!r} must return probabilities in [0, 1] that sum to 1, or an arm that there "
+                f"is; in round {t} it did not"
+            )
+        return int(chosen[0])
+
+    def learn(self, t: int, event: Event, arm: int) -> NDArray[np.float64]:
+        """Move on; return the probabilities of what has been chosen."""
+        self.seat = self.asked
+        self.seat.hear(arm, float(event.click), t, self.seat.p[arm])
+        return self.seat.p.copy()
+
+    def _sit_down(self, t: int, articles: tuple[int, ...]) -> None:
+        """Begin with a pool; what the rule remembers stays, but for what it remembers of each arm."""
+        if len(articles) not in self.made:
+            policy = self.made_for(len(articles))
+            bound, told = policy.bound, f"the rule of {policy.name!r}"
+            self.made[len(articles)] = policy, bound.interpreted if policy.interpret else bound.ready(told, 4)
+        policy, rule = self.made[len(articles)]
+        self.name, bound = policy.name, policy.bound
+        if self.articles and bound.readers:
+            raise ValueError(
+                f"the rule of {self.name!r} must not ask for news, as its arms are other articles when the pool "
+                f"changes, which it does in round {t}"
+            )
+        try:
+            seat = Seat(policy, rule, {"K": len(articles), **self.more, **self.horizon})
+        except KeyError:
+            raise ValueError(f"the rule of {self.name!r} has memory for each round: say the horizon") from None
+        if self.seat is not None:
+            before = _of_no_arm(self.seat)
+            for name, block in _of_no_arm(seat).items():
+                if name in before and before[name].shape == block.shape:
+                    block[...] = before[name]
+        self.seat, self.articles = seat, articles
+        self.remembers = seat.state.size > 0 or bound.readers > 0
+
+
+def _of_no_arm(seat: Seat) -> dict[str, NDArray[np.float64]]:
+    """Return the memory that is as large for any number of arms, by name."""
+    sizes = {**seat.sizes, "K": seat.sizes["K"] + 1}
+    other = seat.bound.memory(seat.bound.state(sizes), sizes)
+    return {name: block for name, block in seat.memory.items() if block.shape == other[name].shape}
+
+
+class _OnArms(_Player):
     """A policy with the counts and rewards of each article so far."""
 
-    def __init__(self, policy: Any) -> None:
-        if not (isinstance(policy, Policy) or callable(policy)):
+    more: ClassVar[dict[str, int]] = {}
+
+    def __init__(self, policy: Any, horizon: int | None) -> None:
+        if not (isinstance(policy, Policy) or callable(policy)) or isinstance(policy, Rule):
             raise TypeError(f"policy must be a Policy, a ContextPolicy or a function that makes one, not {policy!r}")
-        self.policy = policy
-        self.ready: dict[int, tuple[Any, ...]] = {}
+        super().__init__(policy, horizon)
         self.played: dict[int, int] = {}
         self.clicks: dict[int, float] = {}
-        self.name = ""
 
-    def choose(self, t: int, event: Event, rng: np.random.Generator) -> NDArray[np.float64]:
-        articles = event.pool.articles
-        if len(articles) not in self.ready:
-            self.ready[len(articles)] = self._made_for(len(articles))
-        rule, params, state = self.ready[len(articles)]
-        selected = np.array([self.played.get(article, 0) for article in articles])
-        total = np.array([self.clicks.get(article, 0.0) for article in articles])
-        p = np.zeros(len(articles))
-        rule(params, state, t, selected, selected.copy(), total, rng, p)
-        return p
-
-    def learn(self, event: Event, arm: int) -> None:
-        self.played[event.displayed] = self.played.get(event.displayed, 0) + 1
-        self.clicks[event.displayed] = self.clicks.get(event.displayed, 0.0) + event.click
-
-    def _made_for(self, arms: int) -> tuple[Any, ...]:
+    def made_for(self, arms: int) -> Policy:
+        """Return the policy for a number of arms."""
         policy = self.policy if isinstance(self.policy, Policy) else self.policy(arms)
         if not isinstance(policy, Policy) or policy.plays != 1:
             raise TypeError(f"policy must be a Policy with one play a round, not {policy!r}")
@@ -194,32 +248,45 @@ class _OnArms:
                 f"policy {policy.name!r} is made for {policy.arms} arms, and a pool has {arms}: "
                 f"give a function that makes it for a number of arms"
             )
-        self.name = policy.name
-        return _rule(policy, RULE), np.array(policy.params), np.zeros(policy.memory)
+        return policy
+
+    def given(self, t: int, event: Event) -> tuple[Any, ...]:
+        """Return the counts and rewards of the articles in the pool."""
+        selected = np.array([self.played.get(article, 0) for article in event.pool.articles])
+        total = np.array([self.clicks.get(article, 0.0) for article in event.pool.articles])
+        return t, selected, selected.copy(), total
+
+    def learn(self, t: int, event: Event, arm: int) -> NDArray[np.float64]:
+        """Move on; return the probabilities of what has been chosen."""
+        self.played[event.displayed] = self.played.get(event.displayed, 0) + 1
+        self.clicks[event.displayed] = self.clicks.get(event.displayed, 0.0) + event.click
+        return super().learn(t, event, arm)
 
 
-class _OnContexts:
+class _OnContexts(_Player):
     """A policy with its ridge regression on the rounds so far."""
 
-    def __init__(self, policy: ContextPolicy) -> None:
-        if policy.history:
+    more: ClassVar[dict[str, int]] = {"d": 36, "G": 1}
+
+    def __init__(self, policy: ContextPolicy, horizon: int | None) -> None:
+        if policy.bound.asks("past"):
             raise ValueError(f"policy {policy.name!r} must not need its history, as the number of articles varies")
         if policy.dimension not in (None, 36):
             raise ValueError(f"policy {policy.name!r} is made for contexts of length {policy.dimension}, not 36")
-        self.name = policy.name
-        self.rule = _rule(policy, CONTEXT_RULE)
-        self.params, self.state = np.array(policy.params), np.zeros(policy.memory)
-        d = 36 if policy.ridge else 0
-        self.ridge = Ridge(np.zeros(d), np.eye(d) / (policy.ridge or 1.0) ** 0.5)
-        self.past = Past(np.zeros((0, 0, 36)), np.zeros((0, 0), np.int64), np.zeros(0, np.int64), np.zeros(0))
+        super().__init__(policy, horizon)
+        self.ridge, self.past = fresh_ridge(policy.ridge, 36), fresh_past(0, 0, 36)
 
-    def choose(self, t: int, event: Event, rng: np.random.Generator) -> NDArray[np.float64]:
+    def made_for(self, arms: int) -> ContextPolicy:
+        """Return the policy, which does for any number of arms."""
+        return self.policy
+
+    def given(self, t: int, event: Event) -> tuple[Any, ...]:
+        """Return the visit's contexts, and what has been learned."""
         self.contexts = article_contexts(event)
-        p = np.zeros(len(self.contexts))
-        groups = np.zeros(p.size, np.int64)
-        self.rule(self.params, self.state, t, self.contexts, groups, self.ridge, self.past, rng, p)
-        return p
+        return t, self.contexts, np.zeros(len(self.contexts), np.int64), self.ridge, self.past
 
-    def learn(self, event: Event, arm: int) -> None:
+    def learn(self, t: int, event: Event, arm: int) -> NDArray[np.float64]:
+        """Move on; return the probabilities of what has been chosen."""
         if self.ridge.mean.size:
-            absorb(self.ridge.mean, self.ridge.root, self.contexts[arm], float(event.click))
+            absorber()(self.ridge.mean, self.ridge.root, self.contexts[arm], float(event.click))
+        return super().learn(t, event, arm)

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, as_completed
 from typing import Any
 
-from tqdm.auto import tqdm
-
 __all__ = ["sweep"]
 
 
@@ -46,6 +44,8 @@ def sweep(
     >>> sweep(lambda base, power: base**power, [{"base": 2, "power": n} for n in range(4)])
     [1, 2, 4, 8]
     """
+    from tqdm.auto import tqdm  # here, as the import of the package must stay quick
+
     if not callable(experiment):
         raise TypeError(f"experiment must be a function, not {experiment!r}")
     listed = list(settings)

@@ -4,47 +4,39 @@ import math
 
 import numpy as np
 import pytest
+from helpers import probabilities
 from scipy.integrate import quad
 from scipy.special import zeta
 from scipy.stats import beta, norm
 
 import fairlib as fl
-from fairlib import classic
-
-
-def probabilities(rule, params, t, observed, total, rng=None):
-    n = np.array(observed)
-    p = np.zeros(n.size)
-    rule(np.array(params, float), np.zeros(0), t, n, n, np.array(total, float), rng, p)
-    return p.tolist()
+from fairlib.policy import largest
 
 
 def test_ucb1_by_hand():
     # Indices at t = 6: 0.75 + sqrt(2 ln 6 / 4) = 1.697 and 0 + sqrt(2 ln 6) = 1.893.
-    assert probabilities(classic.ucb1_rule, [], 6, [4, 1], [3, 0]) == [0, 1]
+    assert probabilities(fl.ucb1(), 6, [4, 1], [3, 0]).tolist() == [0, 1]
     # With the better record on 40 plays: 0.75 + 0.299 = 1.049 and 0.5 + 0.668 = 1.168; on 8: 0.75 + 0.669, 0.5 + 0.669.
-    assert probabilities(classic.ucb1_rule, [], 6, [40, 8], [30, 4]) == [0, 1]
-    assert probabilities(classic.ucb1_rule, [], 6, [8, 8], [6, 4]) == [1, 0]
+    assert probabilities(fl.ucb1(), 6, [40, 8], [30, 4]).tolist() == [0, 1]
+    assert probabilities(fl.ucb1(), 6, [8, 8], [6, 4]).tolist() == [1, 0]
 
 
 def test_ucb1_tries_every_arm_first_and_ties_go_to_the_first():
-    assert probabilities(classic.ucb1_rule, [], 3, [1, 0, 0], [1, 0, 0]) == [0, 1, 0]
-    assert probabilities(classic.ucb1_rule, [], 9, [4, 4], [2, 2]) == [1, 0]
+    assert probabilities(fl.ucb1(), 3, [1, 0, 0], [1, 0, 0]).tolist() == [0, 1, 0]
+    assert probabilities(fl.ucb1(), 9, [4, 4], [2, 2]).tolist() == [1, 0]
     result = fl.simulate(fl.Bandit(fl.bernoulli([0.0] * 6)), fl.ucb1(), 6, rounds=range(1, 7))
     assert np.array_equal(result.selected[0], np.tri(6))
 
 
 def test_epsilon_greedy_by_hand():
-    got = probabilities(classic.epsilon_greedy_rule, [0.3], 10, [4, 5, 1], [2, 4, 0])
+    got = probabilities(fl.epsilon_greedy(0.3), 10, [4, 5, 1], [2, 4, 0])
     assert got == pytest.approx([0.1, 0.8, 0.1])
 
 
 def test_thompson_sampling_plays_an_arm_as_often_as_it_is_the_best():
     rng = np.random.default_rng(12)
-    observed, total = [9, 4], [6, 2]
-    often = np.mean(
-        [probabilities(classic.thompson_beta_rule, [1, 1], 14, observed, total, rng)[0] for _ in range(20_000)]
-    )
+    policy = fl.thompson_beta()
+    often = np.mean([probabilities(policy, 14, [9, 4], [6, 2], rng)[0] for _ in range(20_000)])
     exact = quad(lambda x: beta.pdf(x, 7, 4) * beta.cdf(x, 3, 3), 0, 1)[0]
     assert often == pytest.approx(exact, abs=4 * math.sqrt(0.25 / 20_000))
 
@@ -52,7 +44,7 @@ def test_thompson_sampling_plays_an_arm_as_often_as_it_is_the_best():
 def test_thompson_sampling_with_normal_rewards_plays_an_arm_as_often_as_it_is_the_best():
     rng = np.random.default_rng(13)
     policy = fl.thompson_gaussian(mean=0.5, sd=2.0, reward_sd=0.5)
-    often = np.mean([probabilities(policy.rule, policy.params, 9, [3, 5], [2.4, 2.0], rng)[0] for _ in range(20_000)])
+    often = np.mean([probabilities(policy, 9, [3, 5], [2.4, 2.0], rng)[0] for _ in range(20_000)])
     # Posterior precision 1/4 + n/0.25, mean (0.5/4 + total/0.25) / precision.
     precision = np.array([0.25 + 12, 0.25 + 20])
     mean = (0.125 + 4 * np.array([2.4, 2.0])) / precision
@@ -60,14 +52,14 @@ def test_thompson_sampling_with_normal_rewards_plays_an_arm_as_often_as_it_is_th
     assert often == pytest.approx(exact, abs=4 * math.sqrt(0.25 / 20_000))
 
 
-def expected_plays(rule, params, means, horizon):
+def expected_plays(policy, means, horizon):
     """Compute each arm's expected plays by going through all histories of arms that pay 0 or 1."""
     plays = np.zeros(len(means))
     histories = {(tuple([0] * len(means)), tuple([0] * len(means))): 1.0}
     for t in range(1, horizon + 1):
         following = {}
         for (count, wins), chance in histories.items():
-            for a, p in enumerate(probabilities(rule, params, t, count, wins)):
+            for a, p in enumerate(probabilities(policy, t, count, wins)):
                 plays[a] += chance * p
                 for x, q in ((1, means[a]), (0, 1 - means[a])):
                     state = (
@@ -83,7 +75,7 @@ def expected_plays(rule, params, means, horizon):
 @pytest.mark.parametrize("means", [[0.8, 0.3], [0.5, 0.6, 0.2]])
 def test_simulation_agrees_with_the_sum_over_all_histories(policy, means):
     horizon = 14 if len(means) == 2 else 10
-    exact = expected_plays(policy.rule, policy.params, means, horizon)
+    exact = expected_plays(policy, means, horizon)
     counts = fl.simulate(
         fl.Bandit(fl.bernoulli(means)), policy, horizon, runs=4000, seed=31, rounds=[horizon]
     ).selected[:, 0]
@@ -115,13 +107,12 @@ def test_ucb1_stays_below_both_bounds(case):
 def test_an_index_of_zero_for_an_untried_arm_costs_what_the_book_says():
     """Erratum E-P4: with the printed index, regret is linear."""
 
-    def printed(params, state, t, selected, observed, total, rng, p):
-        best, largest = 0, -1.0
+    def printed(seen, p):
+        width = 2 * math.log(seen.t)
         for a in range(p.size):
-            index = total[a] / observed[a] + math.sqrt(2 * math.log(t) / observed[a]) if observed[a] > 0 else 0.0
-            if index > largest:
-                best, largest = a, index
-        p[best] = 1.0
+            n = seen.observed[a]
+            p[a] = seen.total[a] / n + math.sqrt(width / n) if n > 0 else 0.0
+        return largest(p)
 
     game = fl.Bandit(fl.bernoulli([0.3, 0.9]))
     assert fl.simulate(game, fl.Policy("printed", printed), 10_000, runs=20).regret[:, -1] == pytest.approx(6000)

@@ -1,29 +1,42 @@
-"""Compiled code is loaded from disk, and never when any source of the package has changed."""
+"""Compiled code is loaded from disk, and never when anything that it was made of has changed."""
 
+import os
 import pathlib
 import shutil
 import subprocess
 import sys
 
 import pytest
+import zoo
 
 import fairlib
-from fairlib import classic, compilation, delays, exposure, linear, ranks, shares
-from fairlib.contexts import CONTEXT_RULE
+from fairlib import classic, compilation, delays, engine, exposure, linear, merit, ranks, shares
+from fairlib.stepping import AtPlay, at_play
 
 PACKAGE = pathlib.Path(fairlib.__file__).parent
 PLAY = """
 import fairlib as fl
 from fairlib import engine
-result = fl.simulate(fl.Bandit(fl.bernoulli([0.2, 0.8])), fl.ucb1(), 1000, rounds=[1000])
-print(result.selected[0, 0].tolist(), sum(engine._compiled_engine().stats.cache_hits.values()))
+policy = fl.ucb1()
+result = fl.simulate(fl.Bandit(fl.bernoulli([0.2, 0.8])), policy, 1000, rounds=[1000])
+loaded = [sum(each.stats.cache_hits.values()) for each in (engine._compiled_engine(), policy.bound.compiled())]
+print(result.selected[0, 0].tolist(), *loaded)
 """
 
 
+def run(code, folder, *paths):
+    """Run code in a fresh process, which finds the package in the first of these places that has it."""
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (folder, *paths)))}
+    env["PYTHONDONTWRITEBYTECODE"] = "1"  # Python itself overlooks an edit within a second that leaves the size alone
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
 def play(folder):
-    done = subprocess.run([sys.executable, "-c", PLAY], cwd=folder, capture_output=True, text=True, check=True)
-    counts, hits = done.stdout.strip().rsplit(" ", 1)
-    return counts, int(hits)
+    counts, *hits = run(PLAY, folder).rsplit(" ", 2)
+    return counts, list(map(int, hits))
 
 
 def test_a_helper_edited_under_a_warm_cache_is_not_served_stale(tmp_path):
@@ -32,7 +45,7 @@ def test_a_helper_edited_under_a_warm_cache_is_not_served_stale(tmp_path):
     first, _ = play(tmp_path)
     again, hits = play(tmp_path)
     assert again == first
-    assert hits == 1, "the second process should have loaded the engine from disk"
+    assert hits == [1, 1], "the second process should have loaded the engine and the rule from disk"
     source = tmp_path / "fairlib" / "policy.py"
     text = source.read_text()
     assert text.count("if p[a] > p[best]:") == 1
@@ -41,29 +54,204 @@ def test_a_helper_edited_under_a_warm_cache_is_not_served_stale(tmp_path):
     assert edited != first
 
 
+def parts(policy):
+    """Return the functions that the compiled rule of a policy is made of."""
+    return policy.bound.layout().functions
+
+
 @pytest.mark.parametrize(
-    ("rule", "signature"),
+    "policy",
     [
-        (classic.ucb1_rule, compilation.RULE),
-        (linear.greedy_rule, CONTEXT_RULE),
-        (shares.lfg_rule, compilation.RULE),
-        (exposure.fairx_ucb_gradient_rule, compilation.RULE),
-        (ranks.reward_optimal_rule, CONTEXT_RULE),
-        (delays.cucb_d_rule, compilation.RULE),
+        classic.ucb1(),
+        linear.greedy(),
+        shares.lfg([0.1, 0.1], 1.0),
+        shares.fair_ucb([0.1, 0.1]),
+        exposure.fairx_ucb_gradient(merit.exponential(4), 0.1),
+        exposure.fairx_linucb(merit.clipped(0.1), 0.5),
+        ranks.reward_optimal(zoo.game("section 6")),
+        delays.cucb_d(2),
+        delays.fcucb_d(merit.power(2, 4), 4, 2),
+        delays.late_start(delays.mp_ts_d(2), 3),
     ],
-    ids=["classic", "linear", "shares", "exposure", "ranks", "delays"],
+    ids=lambda policy: policy.name,
 )
-def test_rules_are_kept_on_disk_however_deep_in_the_package_they_stand(rule, signature):
-    kept = compilation.compiled(rule, signature).stats.cache_path
+def test_rules_are_kept_on_disk_however_deep_in_the_package_they_stand(policy):
+    kept = policy.bound.compiled().stats.cache_path
     assert kept is not None, "compiled anew in every process"
     assert pathlib.Path(kept).is_relative_to(compilation.cache_folder())
 
 
-def test_a_reader_s_own_rule_is_not_kept_with_the_package_s():
-    def rule(params, state, t, selected, observed, total, rng, p):
-        p[0] = 1.0
+@pytest.mark.parametrize("name", zoo.ZOO)
+def test_all_that_the_package_plays_with_can_be_kept_on_disk(name):
+    """Rules with their merits and learners, draws, delays, and what games sum."""
+    entry = zoo.ZOO[name]
+    for game in map(zoo.game, entry.games):
+        policy = entry.make(game)
+        if entry.short:
+            assert all(map(compilation.is_ours, parts(policy).values()))
+        drawn = [game.world.draw] if hasattr(game, "world") else [game.arms.draw]
+        late = [game.delay.draw] if getattr(game, "delay", None) else []
+        own = ("beta, own delay", "gaussian, uneven delay")  # as a reader would write them
+        for bound in [game.tally, *drawn, *(late if not any(game is zoo.game(each) for each in own) else [])]:
+            assert all(map(compilation.is_ours, bound.layout().functions.values()))
 
-    assert compilation.compiled(rule, compilation.RULE).stats.cache_path is None
+
+def functions(game: AtPlay):
+    """Return the compiled functions of a game at play."""
+    made = [each for each in vars(game).values() if isinstance(each, fairlib.desk.OnDesk)]
+    return [each.compiled for each in made]
+
+
+FIRST = ["UCB1", "FairX-UCB, exponential", "FAIR-UCB", "FCUCB-D, steep", "FairX-LinUCB, power", "Fair-Greedy"]
+
+
+def test_a_fresh_process_compiles_nothing_of_the_package_and_imports_nothing_heavy():
+    """What took its time on the way to a first result: compilation, and imports that nothing asks for."""
+    for name in FIRST:
+        entry = zoo.ZOO[name]
+        at_play(zoo.game(entry.games[0]), entry.make(zoo.game(entry.games[0])))  # keeps the code on disk
+    engine._compiled_engine()
+    engine._compiled_context_engine()
+    said = run(
+        f"""
+import sys
+import fairlib as fl
+from fairlib import compilation
+before = set(sys.modules)
+asked = []
+inner = compilation.compiled
+def compiled(*given):
+    asked.append(inner(*given))
+    return asked[-1]
+for module in list(sys.modules.values()):
+    if getattr(module, "compiled", None) is inner:
+        module.compiled = compiled
+import zoo
+for name in {FIRST!r}:
+    entry = zoo.ZOO[name]
+    fl.simulate(zoo.game(entry.games[0]), entry.make(zoo.game(entry.games[0])), 10)
+print(len(asked), sum(sum(each.stats.cache_misses.values()) for each in asked))
+""",
+        PACKAGE.parent,
+        pathlib.Path(__file__).parent,
+    )
+    asked, missed = map(int, said.split())
+    assert asked > 12
+    assert missed == 0, "compiled although it was on disk"
+
+    heavy = ["scipy", "matplotlib", "IPython", "tqdm", "ipywidgets", "pandas", "unittest", "numba.cuda.cudadrv.driver"]
+    said = run(
+        f"""
+import sys, numba
+before = set(sys.modules)
+import fairlib as fl
+fl.simulate(fl.Bandit(fl.bernoulli([0.2, 0.8])), fl.ucb1(), 10)
+merit = fl.merit.power(2, 4)
+game = fl.exposure.ExposureBandit(fl.bernoulli([0.2, 0.8]), merit=merit)
+fl.simulate(game, fl.exposure.fairx_ucb(merit, 0.1), 10)
+print([name for name in {heavy!r} if name in set(sys.modules) - before])
+""",
+        PACKAGE.parent,
+    )
+    assert said == "[]"
+
+
+# A reader's own code -------------------------------------------------------------------------------------------------
+
+
+RULES = """
+import fairlib as fl
+from numbers_of_mine import ARM, other
+
+def helps(arm):
+    return arm + 0
+
+@fl.rule
+def rule(seen, p):
+    return (ARM + helps(0) + other(0)) % 3 if seen.t > 0 else 0
+
+def value(x):
+    return 1.0 + 1.0 * x
+
+def pays(mean, rng):
+    return mean if rng.random() < 2.0 else 0.0
+"""
+NUMBERS = """
+ARM = 0
+def other(arm):
+    return arm + 0
+"""
+PLAYS_MINE = """
+import fairlib as fl
+from rules_of_mine import pays, rule, value
+policy = fl.Policy("mine", rule)
+game = fl.Bandit(fl.Arms([0.2, 0.4, 0.6], pays, mean=[0.2, 0.4, 0.6]))
+print(fl.simulate(game, policy, 30).selected[0, -1].tolist(), end=" ")
+late = fl.shares.fair_learn(policy, [0.1, 0.1, 0.1])
+print(fl.simulate(game, late, 30).selected[0, -1].tolist(), end=" ")
+mine = fl.Merit("mine", value, low=0, high=1, minimum=1e-3, lipschitz=9, log_lipschitz=9)
+fair = fl.simulate(game, fl.exposure.fairx_eg(mine, 0.0), 300)
+print(fair.selected[0, -1].tolist(), round(float(fair.reward[0, -1]), 6), end=" ")
+print([each.stats.cache_path for each in (policy.bound.compiled(), late.bound.compiled(), game.arms.draw.compiled())])
+"""
+
+
+def write(folder):
+    (folder / "rules_of_mine.py").write_text(RULES)
+    (folder / "numbers_of_mine.py").write_text(NUMBERS)
+
+
+@pytest.fixture(scope="module")
+def unedited(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mine")
+    write(folder)
+    return run(PLAYS_MINE, folder, PACKAGE.parent)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "changes"),
+    [
+        ("rules_of_mine", "(ARM + helps(0)", "(1 + ARM + helps(0)", "rule"),
+        ("rules_of_mine", "return arm + 0", "return arm + 1", "rule"),
+        ("numbers_of_mine", "return arm + 0", "return arm + 1", "rule"),
+        ("numbers_of_mine", "ARM = 0", "ARM = 1", "rule"),
+        ("rules_of_mine", "1.0 + 1.0 * x", "1.0 + 8.0 * x", "merit"),
+        ("rules_of_mine", "rng.random() < 2.0", "rng.random() < 0.2", "draw"),
+    ],
+    ids=["rule", "helper", "imported helper", "constant", "merit", "draw"],
+)
+def test_a_reader_s_code_that_is_edited_in_its_file_is_not_served_stale_in_a_new_process(
+    tmp_path, unedited, file, old, new, changes
+):
+    """Nothing of it is ever kept, neither beside it nor with the package's."""
+    write(tmp_path)
+    edited = tmp_path / f"{file}.py"
+    source = edited.read_text()
+    assert source.count(old) == 1
+    edited.write_text(source.replace(old, new))
+    said = run(PLAYS_MINE, tmp_path, PACKAGE.parent)
+    assert {path.name for path in tmp_path.iterdir()} == {"rules_of_mine.py", "numbers_of_mine.py"}
+    assert unedited.endswith("[None, None, None]")
+    assert said.endswith("[None, None, None]")
+    assert unedited.startswith("[30, 0, 0] ")
+    assert said.startswith("[0, 30, 0] " if changes == "rule" else "[30, 0, 0] ")
+    for part, before, after in zip(("rule", "rule", "merit"), split(unedited), split(said), strict=True):
+        assert (before != after) is (part == changes or (part, changes) == ("merit", "draw"))
+
+
+def split(said):
+    """Return what was said of the rule, of the rule as a learner, and of the merit with its reward."""
+    rule, learner, fair = said.split("] ", 2)
+    return rule, learner, fair
+
+
+def test_a_reader_s_own_rule_is_not_kept_with_the_package_s():
+    def rule(p):
+        return 0
+
+    own = fairlib.Policy("own", rule)
+    assert own.bound.compiled().stats.cache_path is None
+    assert shares.fair_learn(own, [0.1, 0.1]).bound.compiled().stats.cache_path is None
 
 
 def test_the_fingerprint_sees_every_source(tmp_path):

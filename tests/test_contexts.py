@@ -1,39 +1,41 @@
 """Games with contexts: the loop against a plain one, the ridge regression against the textbook, and bad input."""
 
-import dataclasses
 import itertools
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.random import PCG64, Generator, SeedSequence
+from helpers import both_ways, streams
 
 import fairlib as fl
-from fairlib.contexts import Past, Ridge, World, absorb, dot, linear_table, sphere, table, width
+from fairlib.contexts import Now, Past, Ridge, World, absorb, dot, linear_table, sphere, table, width
+from fairlib.rules import News
 
 
-def coin(params, state, t, contexts, groups, ridge, past, rng, p):
+def coin(now, p):
     """Prefer the arm of the larger first coordinate, three to one."""
     best = 0
     for a in range(p.size):
         p[a] = 0.25 / (p.size - 1)
-        if contexts[a, 0] > contexts[best, 0]:
+        if now.contexts[a, 0] > now.contexts[best, 0]:
             best = a
     p[best] = 0.75
 
 
-def remembers(params, state, t, contexts, groups, ridge, past, rng, p):
-    """Play by the whole history and by a random draw: anything that is off by one shows in the plays."""
-    score = state[0] + rng.random()
-    for s in range(t - 1):
-        score += past.rewards[s] * past.contexts[s, past.played[s], 0] + past.groups[s, 0]
+def remembers(now, news, ridge, past, score: fl.Number, rng, p):
+    """Play by all that there is, and by a random draw: anything that is off by one shows in the plays."""
+    whole = score[0] + rng.random()
+    for s in range(now.t - 1):
+        whole += past.rewards[s] * past.contexts[s, past.played[s], 0] + past.groups[s, 0]
     for i in range(ridge.mean.size):
-        score += ridge.mean[i] * ridge.root[0, i]
-    state[0] += 0.1 * t
-    p[int(abs(score) * 1000) % p.size] = 1.0
+        whole += ridge.mean[i] * ridge.root[0, i]
+    for i in range(news.size):
+        whole += news.reward[i] * (1 + news.arm[i]) + news.round[i] + news.chance[i]
+    score[0] += 0.1 * now.t
+    p[int(abs(whole) * 1000) % p.size] = 1.0
 
 
-def grouped_draw(params, rng, contexts, groups, means, rewards):
+def grouped_draw(rng, contexts, groups, means, rewards):
     """Draw two numbers an arm, and a group each."""
     for a in range(contexts.shape[0]):
         groups[a] = int(rng.random() * 3)
@@ -43,27 +45,27 @@ def grouped_draw(params, rng, contexts, groups, means, rewards):
 
 
 def test_the_loop_against_a_plain_one() -> None:
-    world = World(4, 2, grouped_draw, [[0.0]], groups=3)
-    policy = fl.ContextPolicy("remembers", remembers, ridge=0.7, history=True, memory=1)
+    world = World(4, 2, grouped_draw, groups=3)
+    policy = fl.ContextPolicy("remembers", remembers, ridge=0.7)
     result = fl.simulate(fl.ContextBandit(world), policy, 30, seed=5, runs=2, rounds=range(1, 31))
     for run in range(2):
-        own, nature = (Generator(PCG64(SeedSequence(5, spawn_key=(run, stream)))) for stream in (0, 1))
-        state, selected, reward, regret = np.zeros(1), np.zeros(4, int), 0.0, 0.0
+        own, nature = streams(5, run)
+        score, selected, reward, regret = np.zeros(1), np.zeros(4, int), 0.0, 0.0
         past = Past(np.zeros((30, 4, 2)), np.zeros((30, 4), int), np.zeros(30, int), np.zeros(30))
         sigma, b = 0.7 * np.eye(2), np.zeros(2)
+        news = News(0, *(np.zeros(0, kind) for kind in (int, float, int, float)))
         for t in range(1, 31):
             contexts, groups, means, rewards = np.zeros((4, 2)), np.zeros(4, int), np.zeros(4), np.zeros(4)
-            grouped_draw(None, nature, contexts, groups, means, rewards)
+            grouped_draw(nature, contexts, groups, means, rewards)
             p = np.zeros(4)
             # Any square root would do for the widths; the engine's is this one only up to a rotation, so no root here.
-            root = _root_of(past, t, 0.7)
-            remembers(
-                (), state, t, contexts, groups, Ridge(np.linalg.solve(sigma, b).astype(np.float64), root), past, own, p
-            )
+            ridge = Ridge(np.linalg.solve(sigma, b).astype(np.float64), _root_of(past, t, 0.7))
+            remembers(Now(t, contexts, groups), news, ridge, past, score, own, p)
             own.random()
             arm = int(p.argmax())
             past.contexts[t - 1], past.groups[t - 1], past.played[t - 1] = contexts, groups, arm
             past.rewards[t - 1] = rewards[arm]
+            news = News(1, np.array([arm]), rewards[[arm]], np.array([t]), p[[arm]])
             sigma += np.outer(contexts[arm], contexts[arm])
             b += rewards[arm] * contexts[arm]
             selected[arm] += 1
@@ -111,13 +113,28 @@ def test_many_rounds_of_badly_scaled_contexts_leave_the_regression_sound() -> No
 
 
 def test_compiled_and_interpreted_agree_to_the_last_bit() -> None:
-    world = World(4, 2, grouped_draw, [[0.0]], groups=3)
-    policy = fl.ContextPolicy("remembers", remembers, ridge=0.7, history=True, memory=1)
-    one = fl.simulate(fl.ContextBandit(world), policy, 200, seed=1, runs=2)
-    two = fl.simulate(fl.ContextBandit(world), dataclasses.replace(policy, interpret=True), 200, seed=1, runs=2)
-    assert np.array_equal(one.selected, two.selected)
-    assert np.array_equal(one.reward, two.reward)
-    assert np.array_equal(one.regret, two.regret)
+    world = World(4, 2, grouped_draw, groups=3)
+    policy = fl.ContextPolicy("remembers", remembers, ridge=0.7)
+    both_ways(fl.ContextBandit(world), policy, 200, seed=1, runs=2)
+
+
+def test_a_trace_tells_what_the_rule_saw_and_what_came_of_it() -> None:
+    game = fl.ContextBandit(World(4, 2, grouped_draw, groups=3))
+    policy = fl.ContextPolicy("remembers", remembers, ridge=0.7)
+    result = fl.simulate(game, policy, 30, seed=5, rounds=range(1, 31))
+    mean, root, reward, regret, steps = np.zeros(2), np.eye(2) / 0.7**0.5, 0.0, 0.0, list(fl.trace(game, policy, 30, 5))
+    for t, step in enumerate(steps, start=1):
+        assert step.t == step.now.t == t
+        assert np.array_equal(step.ridge.mean, mean)
+        assert np.array_equal(step.ridge.root, root)
+        assert step.memory["score"] == pytest.approx(0.05 * t * (t + 1))
+        (arm,), (x,) = step.played, step.rewards
+        assert np.array_equal(step.p, np.eye(4)[arm])
+        absorb(mean, root, step.now.contexts[arm], x)
+        reward, regret = reward + x, regret + (step.means.max() - step.means[arm])
+        assert np.array_equal(step.means, step.now.contexts[:, 0] + step.now.groups)
+        assert np.array_equal(step.selected, result.selected[0, t - 1])
+        assert (reward, regret) == (result.reward[0, t - 1], result.regret[0, t - 1])
 
 
 def test_a_run_is_the_same_run_however_many_are_asked_for() -> None:
@@ -139,16 +156,16 @@ def test_the_policy_plays_with_its_probabilities() -> None:
     assert result.regret[0, -1] == pytest.approx(0.375 * worst.regret[0, -1], rel=0.03)
 
 
-def largest(params, state, t, contexts, groups, ridge, past, rng, p):
+def largest(now):
     """Play the largest first coordinate."""
     best = 0
-    for a in range(1, p.size):
-        if contexts[a, 0] > contexts[best, 0]:
+    for a in range(1, now.groups.size):
+        if now.contexts[a, 0] > now.contexts[best, 0]:
             best = a
-    p[best] = 1.0
+    return best
 
 
-def anybody(params, state, t, contexts, groups, ridge, past, rng, p):
+def anybody(p):
     """Play anybody."""
     for a in range(p.size):
         p[a] = 1.0 / p.size
@@ -161,7 +178,7 @@ def test_worlds_give_what_their_tables_say() -> None:
     contexts, groups, m, r = np.zeros((2, 3)), np.zeros(2, np.int64), np.zeros(2), np.zeros(2)
     world = table(x, means, rewards)
     for _ in range(200):
-        world.draw(world.params, rng, contexts, groups, m, r)
+        draw(world, rng, contexts, groups, m, r)
         (row,) = np.flatnonzero((x == contexts).all(axis=(1, 2)))
         assert np.array_equal(m, means[row])
         assert np.array_equal(r, rewards[row])
@@ -171,17 +188,22 @@ def test_worlds_give_what_their_tables_say() -> None:
     world = linear_table(x, mu, 0.5)
     noise: list[float] = []
     for _ in range(4000):
-        world.draw(world.params, rng, contexts, groups, m, r)
+        draw(world, rng, contexts, groups, m, r)
         assert (x == contexts).all(axis=(1, 2)).any()
         assert np.allclose(m, contexts @ mu, atol=1e-15)
         noise.extend(r - m)
     assert np.std(noise) == pytest.approx(0.5, rel=0.05)
     assert abs(np.mean(noise)) < 0.03
     world = sphere(2, mu, 0.0)
-    world.draw(world.params, rng, contexts, groups, m, r)
+    draw(world, rng, contexts, groups, m, r)
     assert np.allclose(np.linalg.norm(contexts, axis=1), 1)
     assert np.allclose(m, contexts @ mu)
     assert np.array_equal(m, r)
+
+
+def draw(world: World, *round: Any) -> None:
+    """Draw a round of a world."""
+    world.draw.interpreted(world.draw.numbers({"K": world.arms, "d": world.dimension, "G": world.groups}), *round)
 
 
 def cast(anything: Any) -> Any:
@@ -189,15 +211,15 @@ def cast(anything: Any) -> Any:
     return anything
 
 
-def bad_nan(params, rng, contexts, groups, means, rewards):
+def bad_nan(count, rng, contexts, groups, means, rewards):
     """Leave a hole in the third round."""
     contexts[:] = 1.0
-    params[0, 0] += 1.0
-    if params[0, 0] == 3.0:
+    count[0] += 1.0
+    if count[0] == 3.0:
         contexts[1, 1] = np.nan
 
 
-def bad_group(params, rng, contexts, groups, means, rewards):
+def bad_group(groups):
     """Name a group that does not exist."""
     groups[0] = 2
 
@@ -206,11 +228,11 @@ def bad_group(params, rng, contexts, groups, means, rewards):
     ("call", "message"),
     [
         (
-            lambda: fl.simulate(fl.ContextBandit(World(2, 2, bad_nan, [[0.0]])), fl.ContextPolicy("c", coin), 9),
+            lambda: fl.simulate(fl.ContextBandit(World(2, 2, bad_nan, count=[0.0])), fl.ContextPolicy("c", coin), 9),
             "in round 3",
         ),
         (
-            lambda: fl.simulate(fl.ContextBandit(World(2, 2, bad_group, [[0.0]])), fl.ContextPolicy("c", coin), 9),
+            lambda: fl.simulate(fl.ContextBandit(World(2, 2, bad_group)), fl.ContextPolicy("c", coin), 9),
             "groups",
         ),
         (lambda: fl.simulate(fl.ContextBandit(sphere(2, [1.0])), fl.ucb1(), 9), "ContextPolicy"),
@@ -219,15 +241,24 @@ def bad_group(params, rng, contexts, groups, means, rewards):
             lambda: fl.simulate(fl.ContextBandit(sphere(2, [1.0])), fl.ContextPolicy("c", coin, dimension=2), 9),
             "contexts of length 2, not 1",
         ),
-        (lambda: fl.ContextPolicy("c", coin, ridge=0), "ridge must be a number above 0, not 0"),
-        (lambda: fl.ContextPolicy("c", coin, ridge=np.nan), "ridge must be"),
-        (lambda: fl.ContextPolicy("c", coin, memory=-1), "memory"),
-        (lambda: fl.ContextPolicy("c", cast("coin")), "rule must be a function"),
+        (lambda: fl.ContextPolicy("r", remembers, ridge=0), "ridge must be a number above 0, not 0"),
+        (lambda: fl.ContextPolicy("r", remembers, ridge=np.nan), "ridge must be"),
+        (lambda: fl.ContextPolicy("r", remembers), "asks for ridge: say its regulariser"),
+        (lambda: fl.ContextPolicy("c", coin, ridge=1.0), "does not ask for ridge"),
+        (lambda: fl.ContextPolicy("c", coin, dimension=0), "dimension must be"),
+        (lambda: fl.ContextPolicy("c", coin, memory=3), "it knows no memory"),
+        (lambda: fl.ContextPolicy("c", lambda seen, p: None), "may ask for now, .* not for seen"),
+        (lambda: fl.ContextPolicy("c", lambda now, p: now.context[0]), "asks now for 'context'; it has t, contexts"),
+        (lambda: fl.ContextPolicy("c", cast("coin")), "must be a function"),
         (lambda: fl.ContextPolicy(cast(3), coin), "name must be"),
         (lambda: fl.ContextBandit(cast("yeast")), "world must be a World"),
-        (lambda: World(0, 1, coin, [[0.0]]), "arms must be"),
-        (lambda: World(1, 1, cast(None), [[0.0]]), "draw must be a function"),
-        (lambda: World(1, 1, coin, [0.0]), "params must be an array of numbers with 2 axes"),
+        (lambda: World(0, 1, bad_group), "arms must be"),
+        (lambda: World(1, 0, bad_group), "dimension must be"),
+        (lambda: World(1, 1, bad_group, groups=0), "groups must be"),
+        (lambda: World(1, 1, cast(None)), "must be a function"),
+        (lambda: World(1, 1, bad_nan), "count must be given"),
+        (lambda: World(1, 1, bad_nan, count="three"), "count must be a number"),
+        (lambda: World(1, 1, bad_group, count=1), "it knows no count"),
         (lambda: table([[[np.nan]]], [[0.0]], [[0.0]]), r"contexts must be finite numbers, not nan \(at \[0, 0, 0\]\)"),
         (lambda: table([[[1.0]], [[1.0, 2.0]]], [[0.0]], [[0.0]]), "contexts must be an array"),
         (lambda: table([[[1.0]]], [[0.0, 1.0]], [[0.0]]), r"means must be of shape \(1, 1\)"),
@@ -243,15 +274,15 @@ def test_refused(call: Any, message: str) -> None:
         call()
 
 
-def nothing(params, state, t, contexts, groups, ridge, past, rng, p):
+def nothing(p):
     """Forget to fill p."""
 
 
 def test_check_policy_on_contexts() -> None:
     fl.check_policy(fl.ContextPolicy("coin", coin))
-    fl.check_policy(fl.ContextPolicy("remembers", remembers, ridge=0.7, history=True, memory=1), arms=2)
+    fl.check_policy(fl.ContextPolicy("remembers", remembers, ridge=0.7), arms=2)
 
-    def spoils(params, state, t, contexts, groups, ridge, past, rng, p):
+    def spoils(ridge, p):
         p[0] = 1.0
         ridge.mean[0] = 7.0
 

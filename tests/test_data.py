@@ -565,7 +565,9 @@ def test_the_ten_ads_have_the_published_means():
     assert ads.delay.quantiles(0.5, ads.means).tolist() == [104] * 10
     assert ads.delay.quantiles(0.9, ads.means).tolist() == [12_890] * 10
     rng = np.random.default_rng(6)
-    drawn = np.array([ads.delay.draw(ads.delay.params, 3, 1.0, rng) for _ in range(20_000)])
+    draw = ads.delay.draw
+    waits = draw.numbers({"K": 10})
+    drawn = np.array([draw.interpreted(waits, 3, 1.0, rng) for _ in range(20_000)])
     assert np.mean(drawn <= 104) == pytest.approx(0.5, abs=0.015)
     assert np.mean(drawn <= 12_890) == pytest.approx(0.9, abs=0.01)
 

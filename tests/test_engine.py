@@ -1,40 +1,44 @@
 """The engine: what it plays, that it plays the same however it is asked, and what it refuses."""
 
 import contextlib
+import math
 import resource
 
 import numpy as np
 import pytest
+from helpers import both_ways, same, streams
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairlib as fl
 from fairlib import engine
+from fairlib.arms import TALLY, gaussian_draw
+from fairlib.binding import Bound
 from fairlib.policy import select
+from fairlib.rules import Number
+from fairlib.stepping import at_play
 
 SELLERS = fl.bernoulli([0.9, 0.8, 0.5, 0.2])
 POLICIES = [fl.ucb1(), fl.uniform(), fl.epsilon_greedy(0.1), fl.thompson_beta(), fl.thompson_gaussian()]
 
 
-def geometric(params, arm, reward, rng):
-    return rng.geometric(params[arm, 0]) - 1
+def geometric(chance, rng):
+    return rng.geometric(chance) - 1
 
 
-def reward_dependent(params, arm, reward, rng):
+def reward_dependent(lost, reward, rng):
     if reward > 0.5:
-        return -1 if rng.random() < params[arm, 0] else 3
+        return math.inf if rng.random() < lost else 3
     return 0
 
 
-def fixed_probabilities(params, state, t, selected, observed, total, rng, p):
+def by_arm(wait):
+    return wait
+
+
+def fixed_probabilities(shares, p):
     for a in range(p.size):
-        p[a] = params[a]
-
-
-def same(one, other):
-    return all(
-        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("rounds", "selected", "reward", "regret")
-    )
+        p[a] = shares[a]
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
@@ -44,12 +48,12 @@ def same(one, other):
     ids=["bernoulli", "normal", "beta"],
 )
 def test_interpreted_and_compiled_play_the_same_to_the_last_bit(policy, arms):
-    if policy.name == "Thompson sampling" and arms.draw.__name__ == "gaussian_draw":
+    if policy.name == "Thompson sampling" and arms.draw.rule.function is gaussian_draw:
         pytest.skip("a Beta posterior needs rewards in [0, 1]")
-    plain = fl.Policy(policy.name, policy.rule, policy.params, interpret=True)
-    for delay in (None, fl.Delay(geometric, np.full((arms.means.size, 1), 0.1))):
+    for delay in (None, fl.Delay(geometric, chance=np.full(arms.means.size, 0.1))):
         game = fl.Bandit(arms, delay=delay)
-        assert same(fl.simulate(game, policy, 250, runs=2, seed=5), fl.simulate(game, plain, 250, runs=2, seed=5))
+        assert not at_play(game, policy).interpreted
+        both_ways(game, policy, 250, runs=2, seed=5)
 
 
 def test_a_run_does_not_depend_on_how_many_are_asked_for_nor_on_the_processors(monkeypatch):
@@ -58,7 +62,7 @@ def test_a_run_does_not_depend_on_how_many_are_asked_for_nor_on_the_processors(m
     few = fl.simulate(game, fl.thompson_beta(), 500, runs=5, seed=3)
     assert np.array_equal(many.selected[:5], few.selected)
     for processors in (1, 7):
-        monkeypatch.setattr(engine.os, "cpu_count", lambda n=processors: n)
+        monkeypatch.setattr(engine, "_processors", lambda n=processors: n)
         assert same(many, fl.simulate(game, fl.thompson_beta(), 500, runs=16, seed=3))
 
 
@@ -79,12 +83,12 @@ def test_a_seed_sequence_gives_the_same_when_it_is_used_twice():
 
 
 def test_the_policy_s_own_draws_leave_the_world_alone():
-    def wasteful(params, state, t, selected, observed, total, rng, p):
+    def wasteful(seen, rng, p):
         rng.random()
-        p[t % p.size] = 1.0
+        return seen.t % p.size
 
-    def thrifty(params, state, t, selected, observed, total, rng, p):
-        p[t % p.size] = 1.0
+    def thrifty(seen, p):
+        return seen.t % p.size
 
     game = fl.Bandit(SELLERS)
     results = [fl.simulate(game, fl.Policy("turns", rule), 400, seed=2) for rule in (wasteful, thrifty)]
@@ -161,36 +165,24 @@ def test_select_refuses_what_are_no_probabilities(p):
     assert not select(np.array(p), 0.5, np.zeros(1, np.int64))
 
 
+def always_first(p):
+    return 0
+
+
 def test_feedback_arrives_when_it_should():
-    seen = []
-
-    def watch(params, state, t, selected, observed, total, rng, p):
-        seen.append((selected.copy(), observed.copy(), total.copy()))
-        p[0] = 1.0
-
-    def two_late(params, arm, reward, rng):
-        return 2
-
-    game = fl.Bandit(fl.bernoulli([1.0, 0.0]), delay=fl.Delay(two_late, np.zeros((2, 1))))
-    fl.simulate(game, fl.Policy("watch", watch, interpret=True), 6)
-    assert [counts[0][0] for counts in seen] == [0, 1, 2, 3, 4, 5]
-    assert [counts[1][0] for counts in seen] == [0, 0, 0, 1, 2, 3]
-    assert [counts[2][0] for counts in seen] == [0, 0, 0, 1, 2, 3]
+    game = fl.Bandit(fl.bernoulli([1.0, 0.0]), delay=fl.Delay(lambda: 2))
+    seen = [step.seen for step in fl.trace(game, fl.Policy("the first", always_first), 6)]
+    assert [each.t for each in seen] == [1, 2, 3, 4, 5, 6]
+    assert [each.selected[0] for each in seen] == [0, 1, 2, 3, 4, 5]
+    assert [each.observed[0] for each in seen] == [0, 0, 0, 1, 2, 3]
+    assert [each.total[0] for each in seen] == [0, 0, 0, 1, 2, 3]
 
 
 def test_late_rewards_are_those_that_were_drawn():
-    seen = []
-
-    def watch(params, state, t, selected, observed, total, rng, p):
-        seen.append(total.copy())
-        p[t % 2] = 1.0
-
-    def by_arm(params, arm, reward, rng):
-        return int(params[arm, 0])
-
-    arms = fl.gaussian([5.0, -5.0])
-    game = fl.Bandit(arms, delay=fl.Delay(by_arm, [[3.0], [1.0]]))
-    result = fl.simulate(game, fl.Policy("watch", watch, interpret=True), 40, rounds=range(1, 41))
+    game = fl.Bandit(fl.gaussian([5.0, -5.0]), delay=fl.Delay(by_arm, wait=[3, 1]))
+    policy = fl.Policy("turns", lambda seen, p: seen.t % 2)
+    result = fl.simulate(game, policy, 40, rounds=range(1, 41))
+    seen = [step.seen.total for step in fl.trace(game, policy, 40)]
     gained = np.diff(result.reward[0], prepend=0)
     for t in range(1, 41):  # arm 0 is played in even rounds, arm 1 in odd ones
         late = sum(gained[s - 1] for s in range(2, t, 2) if s + 3 < t)
@@ -198,76 +190,100 @@ def test_late_rewards_are_those_that_were_drawn():
         assert seen[t - 1] == pytest.approx([late, soon])
 
 
-def test_a_negative_delay_is_never_and_may_depend_on_the_reward():
-    last = {}
+def test_an_infinite_delay_is_never_and_may_depend_on_the_reward():
+    game = fl.Bandit(fl.bernoulli([0.5]), delay=fl.Delay(reward_dependent, lost=[1.0]))
+    *_, last = fl.trace(game, fl.Policy("the first", always_first), 2000)
+    assert last.seen.total[0] == 0  # the successes never arrive
+    assert 900 < last.seen.observed[0] < 1100
 
-    def watch(params, state, t, selected, observed, total, rng, p):
-        last.update(selected=selected.copy(), observed=observed.copy(), total=total.copy())
-        p[0] = 1.0
 
-    game = fl.Bandit(fl.bernoulli([0.5]), delay=fl.Delay(reward_dependent, [[1.0]]))
-    fl.simulate(game, fl.Policy("watch", watch, interpret=True), 2000)
-    assert last["total"][0] == 0  # the successes never arrive
-    assert 900 < last["observed"][0] < 1100
+@pytest.mark.parametrize(
+    ("wait", "observed"),
+    [
+        ([0.0, 1.0], [10, 9]),
+        ([9, 10**15], [1, 0]),  # in time for round 10, and far past the end
+        ([2.0**52, 2.0**60], [0, 0]),  # past counting, which is as good as never
+        ([math.inf, 8], [0, 2]),
+    ],
+)
+def test_delays_are_told_as_they_are_whether_whole_numbers_or_floats(wait, observed):
+    game = fl.Bandit(fl.bernoulli([1.0, 1.0]), plays=2, delay=fl.Delay(by_arm, wait=wait))
+
+    def both(plays, seen, p, told: fl.PerArm):
+        for a in range(p.size):
+            p[a] = 1.0
+            told[a] = seen.observed[a]
+
+    policy = fl.Policy("both", both, plays=2)
+    both_ways(game, policy, 11)
+    for each in (policy, policy.replace(interpret=True)):
+        *_, last = fl.trace(game, each, 11)
+        assert last.seen.observed.tolist() == last.memory["told"].tolist() == observed
 
 
 def test_memory_belongs_to_one_run_and_starts_at_zero():
-    def count(params, state, t, selected, observed, total, rng, p):
-        state[1] += 1
-        p[0 if state[1] == t else 1] = 1.0
+    def count(seen, calls: Number, p):
+        calls[0] += 1
+        return 0 if calls[0] == seen.t else 1
 
     game = fl.Bandit(fl.bernoulli([0.5, 0.5]))
-    result = fl.simulate(game, fl.Policy("count", count, memory=2), 50, runs=3)
+    result = fl.simulate(game, fl.Policy("count", count), 50, runs=3)
     assert (result.selected[:, -1, 0] == 50).all()
+
+
+def sum_both(means, t, p, selected, expected: Number, behind: Number):
+    for a in range(p.size):
+        expected[0] += p[a] * means[a]
+    behind[0] = max(behind[0], 0.25 * t - selected[0])
 
 
 def test_a_game_may_sum_what_it_likes():
     class Watched(fl.Bandit):
-        sums = 2
-
         @property
-        def truth(self):
-            return self.arms.means
-
-        @staticmethod
-        def tally(truth, t, p, selected, sums):
-            for a in range(p.size):
-                sums[0] += p[a] * truth[a]
-            sums[1] = max(sums[1], 0.25 * t - selected[0])
+        def tally(self):
+            return Bound(sum_both, TALLY, {"means": self.arms.means})
 
         def result(self, rounds, selected, reward, sums):
             return sums
 
     p = [0.1, 0.2, 0.3, 0.4]
-    policy = fl.Policy("fixed", fixed_probabilities, p)
+    policy = fl.Policy("fixed", fixed_probabilities, shares=p)
     rounds = np.arange(1, 101)
     sums = fl.simulate(Watched(SELLERS), policy, 100, runs=2, rounds=rounds)
-    assert np.allclose(sums[:, :, 0], rounds * (np.array(p) @ SELLERS.means))
+    assert sums.keys() == {"expected", "behind"}
+    assert np.allclose(sums["expected"], rounds * (np.array(p) @ SELLERS.means))
     counts = fl.simulate(fl.Bandit(SELLERS), policy, 100, runs=2, rounds=rounds).selected[:, :, 0]
-    assert np.allclose(sums[:, :, 1], np.maximum.accumulate(np.maximum(0.25 * rounds - counts, 0), axis=1))
+    assert np.allclose(sums["behind"], np.maximum.accumulate(np.maximum(0.25 * rounds - counts, 0), axis=1))
+    plain = fl.simulate(Watched(SELLERS), policy.replace(interpret=True), 100, runs=2, rounds=rounds)
+    assert all(np.array_equal(sums[name], plain[name]) for name in sums)
 
 
 def test_memory_does_not_grow_with_the_horizon():
+    def reads(seen, news, earned: fl.PerArm, p):
+        for i in range(news.size):
+            earned[news.arm[i]] += news.reward[i]
+        return seen.t % p.size
+
     game = fl.Bandit(fl.bernoulli([0.6, 0.4]))
-    fl.simulate(game, fl.ucb1(), 10_000)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    fl.simulate(game, fl.ucb1(), 4_000_000)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4_000  # in kB; a history would be 32,000
+    for policy in (fl.ucb1(), fl.Policy("reads the news", reads)):
+        fl.simulate(game, policy, 10_000)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        fl.simulate(game, policy, 4_000_000)
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4_000  # in kB; a history would be 32,000
 
 
-def test_a_changed_parameter_compiles_nothing():
-    game = fl.Bandit(SELLERS)
-    fl.simulate(game, fl.epsilon_greedy(0.1), 10)
-    before = engine.compiled.cache_info().misses
+def test_a_changed_setting_compiles_nothing(monkeypatch):
+    fl.simulate(fl.Bandit(SELLERS), fl.epsilon_greedy(0.1), 10)
+    for name in ("fairlib.binding.kept", "fairlib.binding.at_once", "fairlib.compilation._njit"):
+        monkeypatch.setattr(name, None)  # would be called
     for epsilon in (0.2, 0.3, 0.4):
         fl.simulate(fl.Bandit(fl.bernoulli([epsilon, 0.5])), fl.epsilon_greedy(epsilon), 10 + int(10 * epsilon))
-    assert engine.compiled.cache_info().misses == before
 
 
 def test_a_rule_that_numba_cannot_compile_is_interpreted_and_says_so():
-    def odd(params, state, t, selected, observed, total, rng, p):
+    def odd(seen, p):
         with contextlib.nullcontext():
-            p[t % 2] = 1.0
+            p[seen.t % 2] = 1.0
 
     with pytest.warns(UserWarning, match="the rule of 'odd' is interpreted"):
         result = fl.simulate(fl.Bandit(fl.bernoulli([0.5, 0.5])), fl.Policy("odd", odd), 10)
@@ -275,7 +291,7 @@ def test_a_rule_that_numba_cannot_compile_is_interpreted_and_says_so():
 
 
 def test_an_index_past_the_arms_is_an_error_and_no_crash():
-    def far(params, state, t, selected, observed, total, rng, p):
+    def far(p):
         p[p.size + 1000] = 1.0
 
     for interpret in (False, True):
@@ -284,10 +300,10 @@ def test_an_index_past_the_arms_is_an_error_and_no_crash():
 
 
 def test_an_exception_in_a_rule_reaches_the_caller():
-    def strict(params, state, t, selected, observed, total, rng, p):
-        if t == 7:
+    def strict(seen, p):
+        if seen.t == 7:
             raise ArithmeticError("seven")
-        p[0] = 1.0
+        return 0
 
     for interpret in (False, True):
         with pytest.raises(ArithmeticError, match="seven"):
@@ -299,25 +315,98 @@ def test_an_exception_in_a_rule_reaches_the_caller():
     "wrong", [[0.5, 0.6, 0, 0], [np.nan, 1, 0, 0], [-0.5, 1.5, 0, 0], [0, 0, 0, 0], [1.2, 0, 0, 0]]
 )
 def test_wrong_probabilities_are_named_with_their_round(wrong, interpret):
-    def late(params, state, t, selected, observed, total, rng, p):
+    def late(wrong, seen, p):
         for a in range(p.size):
-            p[a] = params[a] if t >= 8 else 1 / p.size
+            p[a] = wrong[a] if seen.t >= 8 else 1 / p.size
 
-    def nan_late(params, state, t, selected, observed, total, rng, p):
+    def nan_late(zeros, seen, p):
         for a in range(p.size):
             p[a] = 1 / p.size
-        if t >= 8:
-            p[0] = params[0] / params[1]
+        if seen.t >= 8:
+            p[0] = zeros[0] / zeros[1]
 
     policy = (
-        fl.Policy("late", nan_late, [0.0, 0.0], interpret=interpret)
+        fl.Policy("late", nan_late, zeros=[0.0, 0.0], interpret=interpret)
         if np.isnan(wrong).any()
-        else fl.Policy("late", late, wrong, interpret=interpret)
+        else fl.Policy("late", late, wrong=wrong, interpret=interpret)
     )
-    with (
-        np.errstate(invalid="ignore"),
-        pytest.raises(
-            ValueError, match=r"'late' must return probabilities in \[0, 1\] that sum to 1; in round 8 of run"
-        ),
-    ):
+    said = r"'late' must return probabilities in \[0, 1\] that sum to 1, or an arm that there is; in round 8 of run 0 "
+    with np.errstate(invalid="ignore"), pytest.raises(ValueError, match=said):
         fl.simulate(fl.Bandit(SELLERS), policy, 20, runs=2)
+
+
+# What a reader's own draw does wrong in the middle of a game ---------------------------------------------------------
+
+
+def trial(wait, dear, reward):
+    """Return one delay, and another for a reward above all that are tried when the delay is made."""
+    return wait if reward < 5.0 else dear / 2.0
+
+
+@pytest.mark.parametrize("interpret", [False, True])
+@pytest.mark.parametrize("dear", [-2, -1, 1, 7, -math.inf, math.nan])
+def test_a_delay_that_goes_wrong_in_the_middle_of_a_game_is_named_with_its_round(dear, interpret):
+    """Negative, half rounds or nan, which the trial draws did not show."""
+    game = fl.Bandit(fl.gaussian([0.0, 9.0], sd=0.1), delay=fl.Delay(trial, wait=[1, 1], dear=[dear, dear]))
+    policy = fl.Policy("turns at five", lambda seen, p: seen.t // 5, interpret=interpret)
+    said = "the delay must be a whole number of rounds of at least 0, or infinity for never; in round 5 of run 0 it did"
+    with pytest.raises(ValueError, match=said):
+        fl.simulate(game, policy, 9, runs=2)
+    with pytest.raises(ValueError, match=said):
+        list(fl.trace(game, policy, 9))
+    assert fl.simulate(game, policy, 4).selected[0, -1].tolist() == [4, 0]
+
+
+def pays(mean, dear, rng):
+    return dear if rng.random() < 0.125 else mean
+
+
+@pytest.mark.parametrize("interpret", [False, True])
+@pytest.mark.parametrize("dear", [math.nan, math.inf, -math.inf])
+def test_an_arm_that_pays_nonsense_in_the_middle_of_a_game_is_named_with_its_round(dear, interpret):
+    game = fl.Bandit(fl.Arms([0.5, 0.6], pays, mean=[0.5, 0.6], dear=[dear, dear]))
+    _, world = streams(0, 0)
+    wrong = next(t for t in range(1, 100) if world.random() < 0.125)
+    assert wrong > 1
+    policy = fl.Policy("the first", always_first, interpret=interpret)
+    with pytest.raises(ValueError, match=f"^arms must pay finite rewards, .*; in round {wrong} of run 0 it did not$"):
+        fl.simulate(game, policy, 100)
+    with pytest.raises(ValueError, match=f"in round {wrong} of run 0"):
+        list(fl.trace(game, policy, 100))
+    assert fl.simulate(game, policy, wrong - 1).reward[0, -1] == 0.5 * (wrong - 1)
+
+
+def slips(slip: int, group: int, rng, contexts, groups, means, rewards):
+    """Draw a round that is wrong when a coin says so."""
+    for a in range(means.size):
+        means[a], rewards[a], groups[a] = 0.5, 0.5, a % 2
+        for i in range(contexts.shape[1]):
+            contexts[a, i] = 1.0
+    if rng.random() < 0.125:
+        if slip == 0:
+            contexts[1, 1] = math.nan
+        elif slip == 1:
+            means[1] = math.nan
+        elif slip == 2:
+            rewards[1] = -math.inf
+        else:
+            groups[1] = group
+
+
+@pytest.mark.parametrize("interpret", [False, True])
+@pytest.mark.parametrize(("slip", "group"), [(0, 0), (1, 0), (2, 0), (3, 2), (3, -1)])
+def test_a_world_that_goes_wrong_in_the_middle_of_a_game_is_named_with_its_round(slip, group, interpret):
+    game = fl.ContextBandit(fl.World(3, 2, slips, groups=2, slip=slip, group=group))
+    policy = fl.ContextPolicy("the first", always_first, interpret=interpret)
+    _, world = streams(0, 0)
+    wrong = next(t for t in range(1, 100) if world.random() < 0.125)
+    assert wrong > 1
+    said = (
+        "^the world's draw must fill a round with finite numbers and with groups that exist; "
+        f"in round {wrong} of run 0 it did not$"
+    )
+    with pytest.raises(ValueError, match=said):
+        fl.simulate(game, policy, 100)
+    with pytest.raises(ValueError, match=said):
+        list(fl.trace(game, policy, 100))
+    assert fl.simulate(game, policy, wrong - 1).selected[0, -1].tolist() == [wrong - 1, 0, 0]

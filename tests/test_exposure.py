@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers import probabilities
 from scipy.integrate import dblquad
 from scipy.stats import beta, norm
 
@@ -20,22 +21,16 @@ named = pytest.mark.parametrize("merit", MERITS, ids=lambda merit: merit.name)
 MEANS = [0.9, 0.6, 0.55, 0.1]
 
 
-def probabilities(policy, t, observed, total, rng=None):
-    n, p = np.array(observed), np.zeros(len(observed))
-    policy.rule(np.array(policy.params), np.zeros(policy.memory), t, n, n, np.array(total, float), rng, p)
-    return p
-
-
 @named
 def test_both_regrets_against_a_plain_loop(merit):
-    def fixed(params, state, t, selected, observed, total, rng, p):
+    def fixed(shares, p):
         for a in range(p.size):
-            p[a] = params[a]
+            p[a] = shares[a]
 
     p = np.array([0.4, 0.3, 0.2, 0.1])
     game = ex.ExposureBandit(fl.bernoulli(MEANS), merit=merit)
     rounds = np.array([1, 10, 200])
-    result = fl.simulate(game, fl.Policy("fixed", fixed, p), 200, runs=2, rounds=rounds)
+    result = fl.simulate(game, fl.Policy("fixed", fixed, shares=p), 200, runs=2, rounds=rounds)
     optimal = merit(MEANS) / merit(MEANS).sum()
     assert result.reward_regret == pytest.approx(np.tile(rounds * ((optimal - p) @ MEANS), (2, 1)))
     assert result.fairness_regret == pytest.approx(np.tile(rounds * np.abs(optimal - p).sum(), (2, 1)))
@@ -43,7 +38,7 @@ def test_both_regrets_against_a_plain_loop(merit):
 
 @named
 def test_fairx_ucb_plays_by_the_most_favourable_means_of_its_box(merit):
-    policy = ex.fairx_ucb(merit, 3, width=0.4)
+    policy = ex.fairx_ucb(merit, width=0.4)
     observed, total = np.array([4, 9, 25]), np.array([4.0, 3.0, 10.0])
     mean, w = total / observed, 0.4 / np.sqrt(observed)
     mu = me.optimistic_means(merit, np.clip(mean - w, 0, 1), np.clip(mean + w, 0, 1))
@@ -81,7 +76,7 @@ def test_fairx_ts_plays_by_merit_on_average_over_the_posterior():
 
 @pytest.mark.parametrize(
     "make",
-    [lambda m: ex.fairx_ucb(m, 4, 0.05), ex.fairx_ts, lambda m: ex.fairx_eg(m, 0)],
+    [lambda m: ex.fairx_ucb(m, 0.05), ex.fairx_ts, lambda m: ex.fairx_eg(m, 0)],
     ids=["UCB", "TS", "EG"],
 )
 def test_all_three_converge_to_the_optimal_fair_policy_and_ucb1_does_not(make):
@@ -114,7 +109,7 @@ def test_the_bounds_hold_in_far_more_runs_than_they_must(case):
     arms, horizon, failure = int(rng.integers(2, 8)), 20_000, 0.1
     merit = [me.exponential(4), me.power(2, 4), me.clipped(0.1)][case % 3]
     game = ex.ExposureBandit(fl.bernoulli(rng.random(arms)), merit=merit)
-    policy = ex.fairx_ucb(merit, arms, ex.fairx_ucb_width(arms, horizon, failure))
+    policy = ex.fairx_ucb(merit, ex.fairx_ucb_width(arms, horizon, failure))
     result = fl.simulate(game, policy, horizon, runs=20, seed=case, rounds=[horizon])
     fairness = ex.fairx_ucb_fairness_bound(merit, arms, horizon, failure)
     reward = ex.fairx_ucb_reward_bound(arms, horizon, failure)
@@ -137,36 +132,36 @@ def test_the_confidence_box_holds_the_means_as_often_as_it_should():
     means, horizon, failure = np.array([0.7, 0.5, 0.2]), 2000, 0.1
     merit = me.exponential(2)
     width = ex.fairx_ucb_width(3, horizon, failure)
-    inner = ex.fairx_ucb(merit, 3, width)
+    policy = ex.fairx_ucb(merit, width)
     outside = 0
     for seed in range(20):
         misses = []
-
-        def watch(params, state, t, selected, observed, total, rng, p, misses=misses):
-            if observed.min() > 0:
-                misses.append((np.abs(total / observed - means) > width / np.sqrt(observed)).any())
-            inner.rule(params, state, t, selected, observed, total, rng, p)
-
-        policy = fl.Policy("watch", watch, inner.params, memory=inner.memory, interpret=True)
-        fl.simulate(fl.Bandit(fl.bernoulli(means)), policy, horizon, seed=seed)
+        for step in fl.trace(fl.Bandit(fl.bernoulli(means)), policy, horizon, seed=seed):
+            n = step.seen.observed
+            if n.min() > 0:
+                misses.append((np.abs(step.seen.total / n - means) > width / np.sqrt(n)).any())
+                assert step.memory["box.low"] == pytest.approx(np.maximum(step.seen.total / n - width / np.sqrt(n), 0))
+        assert len(misses) == horizon - 3
         outside += any(misses)
     assert outside / 20 <= failure / 2 + 0.1
 
 
-def ramp_value(params, x):
-    return params[0] + min(max(x, 0.0), 1.0)
+def ramp_value(floor, x):
+    return floor + min(max(x, 0.0), 1.0)
 
 
-def ramp_best(params, low, high, c):
+def ramp_best(floor, low, high, c):
     best = low
     for x in (high, min(max(0.0, low), high), min(max(1.0, low), high)):
-        if ramp_value(params, x) * (x - c) > ramp_value(params, best) * (best - c):
+        if ramp_value(floor, x) * (x - c) > ramp_value(floor, best) * (best - c):
             best = x
     return best
 
 
 # Positive and Lipschitz wherever a normal mean may fall: what Theorem 3.3.1 asks for.
-RAMP = me.Merit("ramp", ramp_value, ramp_best, [1.0], -9.0, 9.0, 1.0, 1.0, 1.0)
+RAMP = me.Merit(
+    "ramp", ramp_value, ramp_best, low=-9.0, high=9.0, minimum=1.0, lipschitz=1.0, log_lipschitz=1.0, floor=1.0
+)
 
 
 def test_the_lower_bound_is_two_games_that_look_alike():
@@ -179,7 +174,7 @@ def test_the_lower_bound_is_two_games_that_look_alike():
             assert first.merit.lipschitz / first.merit.minimum == pytest.approx(ratio)
             apart = np.abs(first.arms.means - second.arms.means)
             assert apart[1] == 0  # the second arm tells nothing
-            assert (first.arms.params[:, 1] ** 2).tolist() == pytest.approx([0.5, 0.5])
+            assert (first.arms.settings["sd"] ** 2).tolist() == pytest.approx([0.5, 0.5])
             divergence = horizon * apart[0] ** 2 / (2 * 0.5)
             difference = abs(first.optimal - second.optimal)[0]
             expected = horizon * difference / 4 * math.exp(-divergence)
@@ -191,21 +186,22 @@ def test_the_lower_bound_is_two_games_that_look_alike():
 def test_no_learner_beats_the_lower_bound_in_both_games():
     """Not even one that is told the two games and need only say which it is in."""
 
-    def told(params, state, t, selected, observed, total, rng, p):
-        likely = total[0] - observed[0] * 0.5 * (params[0] + params[1])  # log-likelihood ratio, up to its scale
-        first = likely * (params[0] - params[1]) > 0
-        p[0] = params[2] if first else params[3]
+    def told(means, plays_of, seen, p):
+        likely = seen.total[0] - seen.observed[0] * 0.5 * (means[0] + means[1])  # log-likelihood ratio, up to its scale
+        first = likely * (means[0] - means[1]) > 0
+        p[0] = plays_of[0] if first else plays_of[1]
         p[1] = 1.0 - p[0]
 
     horizon = 400
     for pair in (ex.games_of_low_merit(horizon), ex.games_of_steep_merit(horizon, 20)):
         one, two = pair
-        knows = fl.Policy("told", told, [one.arms.means[0], two.arms.means[0], one.optimal[0], two.optimal[0]])
+        means = [one.arms.means[0], two.arms.means[0]]
+        knows = fl.Policy("told", told, means=means, plays_of=[one.optimal[0], two.optimal[0]])
         for policy in (knows, ex.fairx_ts_gaussian(one.merit), ex.fairx_eg(one.merit, 0.0), fl.uniform()):
             regret = [fl.simulate(game, policy, horizon, runs=200, rounds=[horizon]).fairness_regret for game in pair]
             assert max(map(np.mean, regret)) >= ex.fairness_lower_bound(horizon, 20)
         # Who bets on one of them has no regret in it: the bound is one for the worse of the two.
-        bet = fl.Policy("bet", told, [one.arms.means[0], two.arms.means[0], one.optimal[0], one.optimal[0]])
+        bet = fl.Policy("bet", told, means=means, plays_of=[one.optimal[0], one.optimal[0]])
         assert fl.simulate(one, bet, horizon).fairness_regret[0, -1] == pytest.approx(0, abs=1e-9)
 
 
@@ -226,12 +222,12 @@ def test_projected_gradient_follows_the_slope_and_stays_short():
             inside = np.clip(mu, 2 * h, 1 - 2 * h)
             slope = [(earned(inside + h * e) - earned(inside - h * e)) / (2 * h) for e in np.eye(5)]
             mu = np.clip(mu + 0.01 * np.array(slope), low, high)
-        p = probabilities(ex.fairx_ucb_gradient(merit, 5, 0.5), 99, observed, total)
+        p = probabilities(ex.fairx_ucb_gradient(merit, 0.5), 99, observed, total)
         assert p == pytest.approx(me.fair_policy(merit, mu), abs=1e-5)
         short.append(earned(me.optimistic_means(merit, low, high)) - earned(mu))
     assert min(short) >= -1e-9
     assert np.mean(np.array(short) > 1e-3) > 0.95  # erratum E-F4
-    assert probabilities(ex.fairx_ucb_gradient(merit, 3, 0.4), 3, [1, 0, 0], [1, 0, 0]).tolist() == [0, 1, 0]
+    assert probabilities(ex.fairx_ucb_gradient(merit, 0.4), 3, [1, 0, 0], [1, 0, 0]).tolist() == [0, 1, 0]
 
 
 def test_normal_thompson_sampling_plays_by_merit_on_average_over_the_posterior():
@@ -297,28 +293,18 @@ def test_the_posterior_is_what_makes_the_decomposition_exact():
     """Lemma A.8.1 on arms: given the past, the fair policies of the truth and of the sample are alike in law."""
     arms, horizon = 2, 6
     rng = np.random.default_rng(12)
+    policy = ex.fairx_ts_gaussian(RAMP)
     own, true = [], []
     for i in range(4000):
-        means = rng.normal(size=arms)
-        game = ex.ExposureBandit(fl.gaussian(means), merit=RAMP)
-        seen = []
-
-        def watch(params, state, t, selected, observed, total, rng, p, seen=seen):
-            INNER.rule(params, state, t, selected, observed, total, rng, p)
-            if t == horizon:
-                upper = total / (observed + 1) + 2 / np.sqrt(observed + 1)  # anything that the past determines
-                seen.append((upper, p.copy()))
-
-        fl.simulate(game, fl.Policy("watch", watch, INNER.params, interpret=True), horizon, seed=i)
-        upper, p = seen[0]
-        own.append(p @ upper)
+        game = ex.ExposureBandit(fl.gaussian(rng.normal(size=arms)), merit=RAMP)
+        *_, last = fl.trace(game, policy, horizon, seed=i)
+        n = last.seen.observed + 1
+        upper = last.seen.total / n + 2 / np.sqrt(n)  # anything that the past determines
+        own.append(last.p @ upper)
         true.append(game.optimal @ upper)
     difference = np.array(own) - np.array(true)
     assert difference.mean() == pytest.approx(0, abs=4 * difference.std() / math.sqrt(difference.size))
     assert difference.std() > 0.05
-
-
-INNER = ex.fairx_ts_gaussian(RAMP)
 
 
 @named
@@ -342,7 +328,7 @@ def test_the_bound_by_the_logarithm():
         expected = 12 + 1 + 16 * 9 * ratio + 4 * merit.log_lipschitz * width * math.sqrt(2 * 3 * ratio * 5000)
         assert ex.fairx_ucb_log_bound(merit, 3, 5000) == pytest.approx(expected)
         game = ex.ExposureBandit(fl.bernoulli([0.9, 0.5, 0.1]), merit=merit)
-        policy = ex.fairx_ucb(merit, 3, ex.fairx_ucb_width(3, 5000, 1 / 5000))
+        policy = ex.fairx_ucb(merit, ex.fairx_ucb_width(3, 5000, 1 / 5000))
         assert fl.simulate(game, policy, 5000, runs=10).fairness_regret[:, -1].mean() <= expected
     steep = me.exponential(10)
     far = 10**13
@@ -353,24 +339,17 @@ def test_the_sum_of_widths():
     """Lemma A.4.2, both halves: martingale differences of at most 1, and at most 2 sqrt(KT) along any path."""
     rng = np.random.default_rng(5)
     horizon, failure, misses = 2000, 0.2, []
-    merit = me.exponential(2)
+    policy = ex.fairx_ucb(me.exponential(2), 0.5)
     for seed in range(20):
         arms = int(rng.integers(2, 7))
-        inner = ex.fairx_ucb(merit, arms, 0.5)
-        path = []
-
-        def watch(params, state, t, selected, observed, total, rng, p, inner=inner, arms=arms, path=path):
-            inner.rule(params, state, t, selected, observed, total, rng, p)
-            if t > arms:
-                path.append((p @ (1 / np.sqrt(selected)), selected.copy()))
-
-        policy = fl.Policy("watch", watch, inner.params, memory=inner.memory, interpret=True)
-        fl.simulate(fl.Bandit(fl.bernoulli(rng.random(arms))), policy, horizon, seed=seed)
-        counts = np.array([n for _, n in path])
-        played = np.diff(counts, axis=0).argmax(axis=1)
-        along = (1 / np.sqrt(counts[np.arange(played.size), played])).sum()
+        along, expected = 0.0, 0.0
+        for step in fl.trace(fl.Bandit(fl.bernoulli(rng.random(arms))), policy, horizon, seed=seed):
+            if step.t > arms:
+                widths = 1 / np.sqrt(step.seen.selected)
+                along += widths[step.played[0]]
+                expected += step.p @ widths
         assert along <= 2 * math.sqrt(arms * horizon)
-        misses.append(abs(sum(w for w, _ in path[:-1]) - along) > math.sqrt(2 * horizon * math.log(4 / failure)))
+        misses.append(abs(expected - along) > math.sqrt(2 * horizon * math.log(4 / failure)))
     assert np.mean(misses) <= failure / 2
 
 
@@ -385,18 +364,11 @@ def test_whoever_is_certain_of_its_arm_is_unfair():
 def test_a_merit_without_a_largest_slope_slows_learning_down():
     """Erratum E-F2: nothing is linear, but the exponent is 3/4 and not 1/2."""
 
-    def root(params, x):
-        return 1.0 + math.sqrt(abs(x - params[0]))
+    def root(middle, x):
+        return 1.0 + math.sqrt(abs(x - middle))
 
-    def root_best(params, low, high, c):
-        best = low
-        for i in range(1001):
-            x = low + (high - low) * i / 1000
-            if (1.0 + math.sqrt(abs(x - 0.5))) * (x - c) > (1.0 + math.sqrt(abs(best - 0.5))) * (best - c):
-                best = x
-        return best
-
-    merit = me.Merit("1 + sqrt|x - 1/2|", root, root_best, [0.5], 0.0, 1.0, 1.0, math.inf, math.inf)
+    slopes = {"minimum": 1.0, "lipschitz": math.inf, "log_lipschitz": math.inf}
+    merit = me.Merit("1 + sqrt|x - 1/2|", root, low=0.0, high=1.0, **slopes, middle=0.5)
     game = ex.ExposureBandit(fl.bernoulli([0.5, 0.5]), merit=merit)
     rounds = [1000, 100_000]
     result = fl.simulate(game, ex.fairx_eg(merit, 0), rounds[-1], runs=40, rounds=rounds)
@@ -407,9 +379,9 @@ def test_a_merit_without_a_largest_slope_slows_learning_down():
 @pytest.mark.parametrize(
     "policy",
     [
-        ex.fairx_ucb(me.exponential(4), 5, 0.1),
-        ex.fairx_ucb(me.power(2, 4), 5, 0.1),
-        ex.fairx_ucb_gradient(me.exponential(4), 5, 0.1),
+        ex.fairx_ucb(me.exponential(4), 0.1),
+        ex.fairx_ucb(me.power(2, 4), 0.1),
+        ex.fairx_ucb_gradient(me.exponential(4), 0.1),
         ex.fairx_ts_gaussian(me.exponential(4), 0.5, 0.2),
         ex.fairx_ts(me.exponential(4)),
         ex.fairx_eg(me.clipped(0.1), 0.1),
@@ -434,14 +406,14 @@ def test_policies_conform(policy):
             ValueError,
             "plays must be 1",
         ),
-        (lambda: ex.fairx_ucb(me.exponential(1), 0, 0.1), ValueError, "arms must be"),
-        (lambda: ex.fairx_ucb(me.exponential(1), 2, -0.1), ValueError, "width must be"),
-        (lambda: ex.fairx_ucb("exp", 2, 0.1), TypeError, "merit must be a Merit"),
+        (lambda: ex.fairx_ucb(me.exponential(1), -0.1), ValueError, "width must be"),
+        (lambda: ex.fairx_ucb(me.exponential(1), "wide"), TypeError, "width must be"),
+        (lambda: ex.fairx_ucb("exp", 0.1), TypeError, "merit must be a Merit"),
         (lambda: ex.fairx_ts(me.exponential(1, 0.5, 1)), ValueError, "means must be numbers in"),
         (lambda: ex.fairx_ts(me.exponential(1), a=0), ValueError, "a must be a number above 0"),
-        (lambda: ex.fairx_ucb_gradient(me.power(2, 4), 2, 0.1), ValueError, "merit must be exponential"),
-        (lambda: ex.fairx_ucb_gradient("exp", 2, 0.1), TypeError, "merit must be a Merit"),
-        (lambda: ex.fairx_ucb_gradient(me.exponential(1), 0, 0.1), ValueError, "arms must be"),
+        (lambda: ex.fairx_ucb_gradient(me.power(2, 4), 0.1), ValueError, "merit must be exponential"),
+        (lambda: ex.fairx_ucb_gradient("exp", 0.1), TypeError, "merit must be a Merit"),
+        (lambda: ex.fairx_ucb_gradient(me.exponential(1), -1), ValueError, "width must be"),
         (lambda: ex.fairx_ts_gaussian(me.exponential(1), prior_sd=0), ValueError, "prior_sd must be a number above 0"),
         (lambda: ex.fairx_ts_gaussian(me.exponential(1), reward_sd=-1), ValueError, "reward_sd must be a number above"),
         (lambda: ex.fairx_ts_gaussian("exp"), TypeError, "merit must be a Merit"),

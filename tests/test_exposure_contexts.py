@@ -3,40 +3,33 @@
 # Arguments of the wrong type are among what it is about.
 # mypy: disable-error-code="arg-type"
 
-import dataclasses
 import itertools
 import math
 
 import numpy as np
 import pytest
+from helpers import both_ways
+from helpers import context_probabilities as probabilities
 from scipy.stats import binom, norm
 
 import fairlib as fl
 from fairlib import exposure as ex
 from fairlib import linear as li
 from fairlib import merit as me
-from fairlib.contexts import Past, Ridge, absorb, linear_table, sphere, table, width
+from fairlib.contexts import Ridge, absorb, linear_table, sphere, table, width
 
 MERITS = [me.exponential(3, -1, 1), me.power(2, 4), me.clipped(0.1)]
 named = pytest.mark.parametrize("merit", MERITS, ids=lambda merit: merit.name)
-NO_PAST = Past(np.zeros((0, 0, 0)), np.zeros((0, 0), int), np.zeros(0, int), np.zeros(0))
 
 
-def some_ridge(d, n, seed):
+def some_ridge(d, n, seed, regulariser=1.0):
     """Return a ridge regression on n random contexts, with its data."""
     rng = np.random.default_rng(seed)
     x, y = rng.standard_normal((n, d)) / d**0.5, rng.standard_normal(n)
-    ridge = Ridge(np.zeros(d), np.eye(d))
+    ridge = Ridge(np.zeros(d), np.eye(d) / math.sqrt(regulariser))
     for i in range(n):
         absorb(ridge.mean, ridge.root, x[i], y[i])
     return ridge, x, y
-
-
-def probabilities(policy, contexts, ridge, rng=None, t=1, state=None):
-    p = np.zeros(len(contexts))
-    state = np.zeros(policy.memory) if state is None else state
-    policy.rule(np.array(policy.params), state, t, contexts, np.zeros(len(p), int), ridge, NO_PAST, rng, p)
-    return p
 
 
 def widths(contexts, x):
@@ -47,32 +40,30 @@ def widths(contexts, x):
 
 @named
 def test_both_regrets_against_a_plain_loop(merit):
-    def fixed(params, state, t, contexts, groups, ridge, past, rng, p):
+    def fixed(shares, p):
         for a in range(p.size):
-            p[a] = params[a]
+            p[a] = shares[a]
 
     x, mu = np.random.default_rng(0).uniform(-1, 1, (7, 3, 2)), np.array([0.9, -0.6])
     p = np.array([0.5, 0.3, 0.2])
     rows = []
 
-    def turn(params, rng, contexts, groups, means, rewards):
+    def turn(count, all_contexts, all_means, contexts, means, rewards):
         """Take the rows in turn, so that the plain loop sees the same."""
-        row = int(params[0, 0]) % 7
-        params[0, 0] += 1
-        for a in range(3):
-            contexts[a] = params[1 + row, 2 * a : 2 * a + 2]
-            means[a] = params[1 + row, 6 + a]
-            rewards[a] = means[a]
+        row = int(count[0]) % 7
+        count[0] += 1
+        contexts[:] = all_contexts[row]
+        means[:] = all_means[row]
+        rewards[:] = means
 
     for row in x:
         means = row @ mu
         merits = merit(np.clip(means, merit.low, merit.high))
         short = merits / merits.sum() - p
         rows.append((short @ means, np.abs(short).sum()))
-    data = np.hstack([x.reshape(7, -1), x @ mu])
-    world = fl.contexts.World(3, 2, turn, np.vstack([np.zeros(9), data]))
+    world = fl.contexts.World(3, 2, turn, count=[0.0], all_contexts=x, all_means=x @ mu)
     game = ex.ContextExposureBandit(world, merit=merit)
-    result = fl.simulate(game, fl.ContextPolicy("fixed", fixed, p), 21, rounds=range(1, 22))
+    result = fl.simulate(game, fl.ContextPolicy("fixed", fixed, shares=p), 21, rounds=range(1, 22))
     expected = np.cumsum(np.tile(rows, (3, 1)), axis=0)
     assert result.reward_regret[0] == pytest.approx(expected[:, 0], abs=1e-12)
     assert result.fairness_regret[0] == pytest.approx(expected[:, 1], abs=1e-12)
@@ -91,15 +82,15 @@ def test_fairx_linucb_plays_by_the_most_favourable_means_of_its_box(merit):
 @named
 def test_fairx_lints_plays_by_merit_on_average_over_the_posterior(merit):
     contexts = np.random.default_rng(1).standard_normal((3, 2)) / 2
-    ridge, x, y = some_ridge(2, 4, 2)
-    rng, policy = np.random.default_rng(3), ex.fairx_lints(merit, prior_sd=0.5, reward_sd=0.5)
+    ridge, x, y = some_ridge(2, 4, 2, regulariser=4.0)
+    rng, policy = np.random.default_rng(3), ex.fairx_lints(merit, prior_sd=0.5, reward_sd=1.0)
     played = np.mean([probabilities(policy, contexts, ridge, rng) for _ in range(40_000)], axis=0)
-    # The posterior, by Bayes: precision I/0.25 + XX'/0.25, so that the ridge is 1 and the covariance 0.25 inverse.
-    precision = np.eye(2) / 0.25 + x.T @ x / 0.25
-    mean = np.linalg.solve(precision, x.T @ y / 0.25)
+    # The posterior, by Bayes: precision I/0.25 + XX', which is the regression's matrix if the regulariser is 4.
+    precision = np.eye(2) / 0.25 + x.T @ x
+    mean = np.linalg.solve(precision, x.T @ y)
     drawn = np.random.default_rng(4).multivariate_normal(mean, np.linalg.inv(precision), 40_000) @ contexts.T
     merits = merit(np.clip(drawn, merit.low, merit.high))
-    assert policy.ridge == 1
+    assert policy.ridge == 4
     assert played == pytest.approx((merits / merits.sum(axis=1, keepdims=True)).mean(axis=0), abs=0.008)
 
 
@@ -113,31 +104,27 @@ def test_fairx_lineg_plays_by_merit_and_explores(merit):
 
 
 def test_linucb_and_oful_play_the_largest_index():
-    rng = np.random.default_rng(5)
-    ridge, x = Ridge(np.zeros(3), np.eye(3) / 2**0.5), []
-    policy, state = li.oful(noise=0.4, norm=0.9, failure=0.05, ridge=2.0), np.zeros(1)
-    for t in range(1, 60):
-        contexts = rng.standard_normal((4, 3))
-        sigma = 2 * np.eye(3) + (np.array(x).T @ np.array(x) if x else 0)
+    game = fl.ContextBandit(linear_table(np.random.default_rng(5).standard_normal((60, 4, 3)), [0.6, 0.0, 0.8], sd=1.0))
+    policy, sigma, log_det = li.oful(noise=0.4, norm=0.9, failure=0.05, ridge=2.0), 2 * np.eye(3), 0.0
+    for step in fl.trace(game, policy, 60, seed=5):
+        contexts = step.now.contexts
         w = np.sqrt(np.einsum("ai,ij,aj->a", contexts, np.linalg.inv(sigma), contexts))
-        index = contexts @ ridge.mean + 0.3 * w
-        assert probabilities(li.linucb(0.3, 2.0), contexts, ridge)[np.argmax(index)] == 1
+        index = contexts @ step.ridge.mean + 0.3 * w
+        assert probabilities(li.linucb(0.3, 2.0), contexts, step.ridge)[np.argmax(index)] == 1
         ratio = np.linalg.slogdet(sigma)[1] - 3 * math.log(2)
-        assert state[0] == pytest.approx(ratio, abs=1e-9)
-        index = contexts @ ridge.mean + (0.4 * math.sqrt(ratio + 2 * math.log(20)) + 0.9 * 2**0.5) * w
-        p = probabilities(policy, contexts, ridge, t=t, state=state)
-        assert p[np.argmax(index)] == 1
-        x.append(contexts[np.argmax(index)])
-        absorb(ridge.mean, ridge.root, x[-1], rng.standard_normal())
+        assert log_det == pytest.approx(ratio, abs=1e-9)
+        index = contexts @ step.ridge.mean + (0.4 * math.sqrt(ratio + 2 * math.log(20)) + 0.9 * 2**0.5) * w
+        assert step.p[np.argmax(index)] == 1
+        sigma += np.outer(contexts[step.played[0]], contexts[step.played[0]])
+        log_det = float(step.memory["log_det"])
 
 
 def test_lints_plays_each_arm_as_often_as_it_is_best_under_the_posterior():
     contexts = np.array([[0.6, 0.1], [0.1, 0.5]])
-    ridge, *_ = some_ridge(2, 6, 7)
-    rng = np.random.default_rng(8)
-    played = np.mean(
-        [probabilities(li.lints(reward_sd=0.8, prior_sd=0.8), contexts, ridge, rng) for _ in range(20_000)], axis=0
-    )
+    ridge, *_ = some_ridge(2, 6, 7, regulariser=4.0)
+    rng, policy = np.random.default_rng(8), li.lints(reward_sd=0.8, prior_sd=0.4)
+    played = np.mean([probabilities(policy, contexts, ridge, rng) for _ in range(20_000)], axis=0)
+    assert policy.ridge == 4
     gap = contexts[0] - contexts[1]
     first = norm.cdf(gap @ ridge.mean / (0.8 * np.linalg.norm(ridge.root.T @ gap)))
     assert played == pytest.approx([first, 1 - first], abs=0.012)
@@ -236,22 +223,13 @@ def test_the_determinant_and_the_sum_of_widths(d):
 def test_the_total_width_is_bounded_in_play_and_moves_little_from_its_mean():
     """Lemmas A.6.4 and A.6.8 for the widths of the arms that FairX-LinUCB plays, and the tower property (E-F10)."""
     merit, d, rounds, runs = me.exponential(3, -1, 1), 4, 400, 300
-    rule = ex.fairx_linucb(merit, 0.5)
-
-    def watched(params, state, t, contexts, groups, ridge, past, rng, p):
-        rule.rule(np.array(rule.params), state, t, contexts, groups, ridge, past, rng, p)
-        w = np.linalg.norm(contexts @ ridge.root, axis=1)
-        state_of.append((w, p.copy()))
-
-    played, expected = [], []
+    policy, played, expected = ex.fairx_linucb(merit, 0.5), [], []
     game = ex.ContextExposureBandit(sphere(3, [0.5, 0.5, 0.5, 0.5]), merit=merit)
-    policy = fl.ContextPolicy("watched", watched, ridge=1.0, interpret=True)
     for run in range(runs // 10):
-        state_of = []
-        result = fl.simulate(game, policy, rounds, seed=100 + run, rounds=range(1, rounds + 1))
-        arms = np.diff(np.vstack([np.zeros(3, int), result.selected[0]]), axis=0).argmax(axis=1)
-        played.append(sum(w[a] for (w, _), a in zip(state_of, arms, strict=True)))
-        expected.append(sum(w @ p for w, p in state_of))
+        steps = list(fl.trace(game, policy, rounds, seed=100 + run))
+        wide = [np.linalg.norm(step.now.contexts @ step.ridge.root, axis=1) for step in steps]
+        played.append(sum(w[step.played[0]] for w, step in zip(wide, steps, strict=True)))
+        expected.append(sum(w @ step.p for w, step in zip(wide, steps, strict=True)))
     played, expected = np.array(played), np.array(expected)
     assert (played <= ex.total_width(d, rounds)).all()
     assert (np.abs(played - expected) <= math.sqrt(2 * rounds * math.log(4 / 0.1))).all()
@@ -441,6 +419,4 @@ def test_refused(call, message):
 def test_the_policies_agree_compiled_and_interpreted_at_length():
     game = ex.ContextExposureBandit(sphere(4, [0.3, -0.4, 0.2]), merit=MERITS[0])
     for policy in (ex.fairx_linucb(MERITS[0], 0.5), ex.fairx_lints(MERITS[0])):
-        one = fl.simulate(game, policy, 500, seed=9)
-        two = fl.simulate(game, dataclasses.replace(policy, interpret=True), 500, seed=9)
-        assert np.array_equal(one.fairness_regret, two.fairness_regret)
+        both_ways(game, policy, 500, seed=9)

@@ -1,18 +1,93 @@
 """The figures' style: a look for each algorithm that does not rest on colour, labels that do not overlap."""
 
+import os
+import subprocess
+import sys
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import zoo
 
 import fairlib as fl
-from fairlib import contexts, exposure, figures
+from fairlib import contexts, figures
 
 
-def test_every_policy_has_a_look_of_its_own_in_colour_and_in_dash():
+def name_of(entry):
+    return entry.make(zoo.game(entry.games[0])).name
+
+
+def test_every_policy_of_the_package_has_a_look_of_its_own():
+    names = {name_of(entry) for entry in zoo.ZOO.values()}
+    looks = {name: str(figures.look(name)) for name in names | {"bound", "fair share"}}
+    assert len(set(looks.values())) == len(looks) > 30
+    assert names & set(figures._LOOKS) >= {"UCB1", "FAIR-UCB", "FairX-LinUCB", "Fair-Greedy V2", "OP-FCTS-D"}
+
+
+def test_no_two_looks_are_the_same_and_those_drawn_together_differ_in_both():
+    assert len({str(look) for look in figures._LOOKS.values()}) == len(figures._LOOKS)
     names = [policy.name for policy in (fl.ucb1(), fl.uniform(), fl.epsilon_greedy(0.1), fl.thompson_beta())]
-    looks = [figures.look(name) for name in [*names, "bound", "fair share"]]
-    assert len({look["color"] for look in looks}) == len(looks)
-    assert len({str(look["linestyle"]) for look in looks}) == len(looks)
+    shares = [*names, "FAIR-UCB", "LFG", "T-FAIR-UCB", "bound", "fair share"]
+    ranks = [
+        "Fair-Greedy",
+        "Fair-Greedy, rarely",
+        "oracle CDF",
+        "oracle rewards",
+        "GMF",
+        "reward-optimal",
+        "Greedy",
+        "OFUL",
+    ]
+    exposure = ["FairX-UCB", "FairX-TS", "FairX-EG", "UCB1", "Thompson sampling"]
+    for together in (shares, ranks, exposure, ["FairX-LinUCB", "FairX-LinTS", "FairX-LinEG", "LinUCB", "LinTS"]):
+        looks = [figures.look(name) for name in together]
+        assert len({look["color"] for look in looks}) == len(looks)
+        assert len({str(look["linestyle"]) for look in looks}) == len(looks)
+
+
+OWN = [
+    "my own",
+    "explore, then commit",
+    "sliding window",
+    "discounted UCB",
+    "EXP3",
+    "FAIR-LEARN(EXP3)",
+    "x" * 500,
+    "",
+    "UCB",
+]
+
+
+def test_any_name_has_a_look_that_depends_on_the_name_alone():
+    looks = [figures.look(name) for name in OWN]
+    assert len({str(look["linestyle"]) for look in looks}) == len(OWN)
+    assert not {str(look["linestyle"]) for look in looks} & {str(dash) for _, dash in figures._LOOKS.values()}
+    here = [str(figures.look(name)) for name in OWN]
+    there = subprocess.run(
+        [sys.executable, "-c", f"from fairlib import figures\nfor name in {OWN!r}: print(figures.look(name))"],
+        env={**os.environ, "PYTHONHASHSEED": "7"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert there.stdout.splitlines() == here
+    with pytest.raises(TypeError, match="name must be a string, not 3"):
+        figures.look(3)
+
+
+def test_two_names_hardly_ever_look_the_same():
+    names = [f"policy {i}" for i in range(200)]
+    assert len({str(figures.look(name)) for name in names}) >= 195
+
+
+def test_curve_draws_any_name():
+    fig, ax = plt.subplots()
+    for name in OWN[:4]:
+        figures.curve(ax, [1, 2, 3], np.arange(6.0).reshape(2, 3), name)
+    fig.canvas.draw()
+    assert [line.get_label() for line in ax.lines] == OWN[:4]
+    assert all(line.is_dashed() for line in ax.lines)
+    plt.close(fig)
 
 
 def luminance(colour):
@@ -52,11 +127,55 @@ def test_curve_draws_the_mean_and_the_band():
 
 
 def test_a_function_is_shown_with_the_first_line_of_its_docstring():
-    lines = figures.show(contexts.absorb.py_func).data.splitlines()
+    lines = figures.show(contexts.absorb).data.splitlines()
     assert lines[:2] == ["```python", "@helper"]
     assert lines[3] == '    """Add one context and its reward to a ridge regression, in place."""'
     assert lines[4] == "    v = np.empty(x.size)"
     assert lines[-1] == "```"
-    closure = figures.show(exposure.fairx_linucb_rule.__wrapped__).data
-    assert "    def rule(params, state, t, contexts, groups, ridge, past, rng, p):" in closure
-    assert "        low, high, mu = np.empty(k), np.empty(k), np.empty(k)" in closure
+
+
+def test_a_rule_is_shown_as_its_box():
+    lines = figures.show(fl.classic.ucb1_rule).data.splitlines()
+    assert lines[:3] == [
+        "```python",
+        "def ucb1_rule(seen, p):",
+        '    """Play the arm of the largest upper confidence bound, untried arms first."""',
+    ]
+    assert lines[-2:] == ["    return largest(p)", "```"]
+
+    # What is not the mark of a rule stays.
+    @named("first")
+    @fl.rule
+    def own(
+        seen,
+        p,
+    ):
+        """Play the first arm.
+
+        Always.
+        """
+        return 0
+
+    assert [line.strip() for line in figures.show(own).data.splitlines()] == [
+        *(
+            "```python",
+            '@named("first")',
+            "def own(",
+            "seen,",
+            "p,",
+            "):",
+            '"""Play the first arm."""',
+            "return 0",
+            "```",
+        )
+    ]
+
+
+def named(name):
+    """Give a rule a name, as a decorator."""
+
+    def rename(rule):
+        rule.__name__ = name
+        return rule
+
+    return rename

@@ -3,30 +3,71 @@
 # Arguments of the wrong type are among what it is about.
 # mypy: disable-error-code="arg-type"
 
+import inspect
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
+from helpers import both_ways, same
 from scipy.optimize import minimize
 
+import fairlib as fl
+from fairlib import delays as de
+from fairlib import exposure as ex
 from fairlib import merit as me
+from fairlib.contexts import sphere
+from fairlib.stepping import at_play
 
 
-def bump_value(params, x):
-    return 1.0 + params[0] * math.exp(-200.0 * (x - 0.4) ** 2)
+# Merit functions as readers write them, with helpers.
+def hill(x, height, middle):
+    d = x - middle
+    return height * math.exp(-200.0 * d * d)
 
 
-def bump_best(params, low, high, c):
-    best, largest = low, bump_value_at(params, low) * (low - c)
+def bump_value(x, height):
+    return 1.0 + hill(x, height, 0.4)
+
+
+def bump_best(low, high, c, height):
+    best = low
     for i in range(1, 2001):
         x = low + (high - low) * i / 2000
-        if bump_value_at(params, x) * (x - c) > largest:
-            best, largest = x, bump_value_at(params, x) * (x - c)
-    return best
+        if bump_value(x, height) * (x - c) > bump_value(best, height) * (best - c):
+            best = x
+    left, right = max(best - (high - low) / 2000, low), min(best + (high - low) / 2000, high)
+    for _ in range(60):
+        one, two = left + (right - left) / 3, right - (right - left) / 3
+        if bump_value(one, height) * (one - c) < bump_value(two, height) * (two - c):
+            left = one
+        else:
+            right = two
+    return left if bump_value(left, height) * (left - c) > bump_value(best, height) * (best - c) else best
 
 
-bump_value_at = me.compiled(bump_value, me.VALUE)
+def falling_value(rate, x):
+    return math.exp(-rate * x)
+
+
+def inside(x, low, high):
+    return min(max(x, low), high)
+
+
+def falling_best(rate, low, high, c):
+    return inside(c + 1.0 / rate, low, high)  # f(x)(x - c) rises up to there, and falls from there
+
+
+def bump(best=bump_best, height=3.0, **changed):
+    constants = {"low": 0.0, "high": 1.0, "minimum": 1.0, "lipschitz": 40.0, "log_lipschitz": 20.0}
+    return me.Merit("bump", bump_value, best, **{**constants, "height": height, **changed})
+
+
+def falling(rate, best=falling_best, low=0.0, high=1.0):
+    constants = {"minimum": math.exp(-rate * high), "lipschitz": rate * math.exp(-rate * low), "log_lipschitz": rate}
+    return me.Merit("falling", falling_value, best, low=low, high=high, rate=rate, **constants)
+
 
 MERITS = [
     me.exponential(1),
@@ -92,10 +133,9 @@ def test_no_point_of_the_box_is_better(merit, widest):
 @pytest.mark.parametrize("steepness", [1, 3, 8])
 def test_both_ways_agree_for_exponential_merit(steepness):
     merit = me.exponential(steepness)
-    general = me.dinkelbach(me.compiled(merit.value, me.VALUE), me.compiled(merit.best, me.BEST))
     for low, high in zip(*boxes(300, 6, 0.5, 1), strict=True):
         mu = np.empty(6)
-        general(np.array(merit.params), low.copy(), high.copy(), mu)
+        me.dinkelbach(merit.in_play, low, high, mu)
         assert value(merit, mu) == pytest.approx(value(merit, me.optimistic_means(merit, low, high)), abs=1e-14)
 
 
@@ -137,7 +177,7 @@ def test_newton_finds_the_inner_maximum_of_the_power_merit():
         barely = 1 / (c**p * ((p - 1) / (p + 1)) ** (p - 1))
         merit = me.power(barely * rng.choice([0.9, 1 + 1e-9, 1.01, 1.5, 10, 1e6]), p)
         low, high = rng.uniform(0, 0.2) * rng.choice([0, 1]), rng.uniform(0.2, max(0.2, c))
-        x = me.power_best(np.array(merit.params), low, high, c)
+        x = me.power_best(merit.settings["scale"], merit.settings["exponent"], low, high, c)
         grid = np.concatenate([np.linspace(low, high, 4001), np.geomspace(max(low, 1e-12), high, 4001)])
         best = (merit(grid) * (grid - c)).max()
         assert low <= x <= high
@@ -146,18 +186,228 @@ def test_newton_finds_the_inner_maximum_of_the_power_merit():
     assert inner > 100
 
 
+def passes(merit, low, high):
+    """Take Dinkelbach's steps one by one; return the value after each, the upper ends first."""
+    values, mu = [], high
+    while not values or value(merit, mu) > values[-1]:
+        values.append(value(merit, mu))
+        play = merit.in_play
+        mu = np.array([play.best(play.params, *ends, values[-1]) for ends in zip(low, high, strict=True)])
+    return values
+
+
+def test_the_step_takes_as_many_passes_as_it_needs():
+    """A staircase: at each value the lowest stair that is left is not worth its weight, and no other is."""
+    merit = me.clipped(1e-9)
+    stairs, arms = np.arange(8, 0, -1) / 8, [1, 1, 3, 9, 26, 80, 282, 1313]
+    low, high = np.zeros(sum(arms)), np.repeat(stairs, arms)
+    values = [value(merit, high[: sum(arms[:left])]) for left in range(8, 0, -1)]
+    assert passes(merit, low, high) == pytest.approx(values, abs=1e-5)
+    assert min(np.diff(values)) > 0.05  # so that each pass counts
+    mu = me.optimistic_means(merit, low, high)
+    assert mu.tolist() == [1.0] + [1e-9] * (mu.size - 1)
+    box = me.Box(low, high, np.empty(mu.size))
+    me.best_in_box(merit.in_play, box)  # as rules take it
+    assert np.array_equal(box.mu, mu)
+
+
+@named
+def test_the_step_ends_where_no_pass_is_left(merit):
+    """The boxes are such that some need five passes and more, whatever the merit but for sort and scan."""
+    rng, longest = np.random.default_rng(3), 0
+    for arms in (10, 50):
+        for _ in range(40):
+            centre, width = rng.random(arms) ** rng.choice([1, 5]), rng.uniform(0, rng.choice([0.3, 1]), arms)
+            low, high = np.maximum(centre - width, 0), np.minimum(centre + width, 1)
+            values = passes(merit, low, high)
+            longest = max(longest, len(values))
+            reached = value(merit, me.optimistic_means(merit, low, high))
+            assert reached == pytest.approx(values[-1], rel=1e-14)
+    assert longest >= (5 if merit.name in ("1 + 100x^4", "1 + 40x^2.5") else 1)
+
+
 def test_a_merit_may_have_no_largest_slope():
-    merit = me.Merit("root", bump_value, bump_best, [3.0], 0.0, 1.0, 1.0, math.inf, math.inf)
+    merit = bump(lipschitz=math.inf, log_lipschitz=math.inf)
     assert merit.lipschitz == merit.log_lipschitz == math.inf
 
 
-def test_a_merit_of_a_reader_s_own():
-    merit = me.Merit("bump", bump_value, bump_best, [3.0], 0.0, 1.0, 1.0, 40.0, 20.0)
+@pytest.mark.parametrize("best", [bump_best, None], ids=["with best", "searched"])
+def test_a_merit_of_a_reader_s_own(best):
+    merit = bump(best)
     assert merit([0.4]) == pytest.approx([4.0])
+    assert merit.settings == {"height": 3.0}
     low, high = np.array([0.2, 0.9]), np.array([0.8, 0.95])
     c = value(merit, me.optimistic_means(merit, low, high))
     rng = np.random.default_rng(0)
-    assert c >= max(value(merit, rng.uniform(low, high)) for _ in range(500)) - 1e-6
+    assert c >= max(value(merit, rng.uniform(low, high)) for _ in range(500))
+
+
+# Searching where no `best` is given ----------------------------------------------------------------------------------
+
+
+def search(merit, low, high, c):
+    play = merit.in_play
+    return me.searched(play.value, play.params, low, high, c)
+
+
+@pytest.mark.parametrize("rate", [1.5, 5, 40])
+def test_the_search_against_a_closed_form(rate):
+    """exp(-k x)(x - c) is largest at c + 1/k, or at the end that is nearer."""
+    merit, rng, inner = falling(rate, best=None), np.random.default_rng(int(10 * rate)), 0
+    for _ in range(500):
+        low, high = np.sort(rng.random(2))
+        c = rng.uniform(-1, 1)
+        exact = falling_best(rate, low, high, c)
+        x = search(merit, low, high, c)
+        if low < exact < high:
+            assert x == pytest.approx(exact, abs=3e-8)  # the maximum is flat: half the digits are all that there are
+            assert merit(x) * (x - c) == pytest.approx(merit(exact) * (exact - c), rel=1e-13)
+            inner += 1
+        else:
+            assert x == exact
+    assert inner > 50
+
+
+@named
+def test_the_search_finds_what_best_finds(merit):
+    """A kink, where a merit has one, to 1e-9 of the interval; else to the last digits of what is gained."""
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        low, high = np.sort(rng.uniform(merit.low, merit.high, 2))
+        c = rng.uniform(merit.low, merit.high)
+        x, play = search(merit, low, high, c), merit.in_play
+        assert low <= x <= high
+        best = play.best(play.params, low, high, c)
+        if x != pytest.approx(best, abs=1e-9 * (high - low)):
+            assert merit(x) * (x - c) == pytest.approx(merit(best) * (best - c), rel=1e-14, abs=1e-15 * merit(1.0))
+
+
+def test_the_search_of_an_interval_of_one_point():
+    assert search(falling(2.0), 0.3, 0.3, 0.1) == 0.3
+
+
+def test_a_merit_without_best_is_as_good_as_one_with_it():
+    for searched, given in ((bump(None), bump()), (falling(3.0, None), falling(3.0))):
+        for low, high in zip(*boxes(40, 5, 0.4, 9), strict=True):
+            one, two = (value(merit, me.optimistic_means(merit, low, high)) for merit in (searched, given))
+            assert one == pytest.approx(two, abs=1e-13)
+            grid = np.linspace(low, high, 2001)
+            assert (searched(grid) * (grid - one)).max(axis=0).sum() <= 1e-12
+
+
+# A reader's own merit in play ----------------------------------------------------------------------------------------
+
+
+WORKERS = fl.bernoulli([0.9, 0.5, 0.35, 0.1])
+NORMAL = fl.gaussian([0.9, 0.5, 0.35, 0.1], sd=0.3)
+
+
+def on_arms(merit, arms=WORKERS):
+    return ex.ExposureBandit(arms, merit=merit)
+
+
+def with_contexts(merit):
+    return ex.ContextExposureBandit(sphere(4, [0.6, 0.8], sd=0.3), merit=merit)
+
+
+def late(merit):
+    return de.SemiBandit(WORKERS, plays=2, merit=merit, delay=de.biased([20, 0, 0, 3], [0, 20, 20, math.inf]))
+
+
+# Every fair policy of the package, and a game that it can play; first those that take the optimistic step.
+FAIR = {
+    "fairx_ucb": (on_arms, lambda merit: ex.fairx_ucb(merit, 0.3)),
+    "fairx_linucb": (with_contexts, lambda merit: ex.fairx_linucb(merit, 0.5)),
+    "fcucb_d": (late, lambda merit: de.fcucb_d(merit, 4, 2, (0.1, 0.2))),
+    "op_fcucb_d": (late, lambda merit: de.op_fcucb_d(merit, 4, 2, (0.1, 0.2))),
+    "two_box": (late, lambda merit: de.two_box(merit, 4, 2, 300)),
+    "fairx_ts": (on_arms, ex.fairx_ts),
+    "fairx_ts_gaussian": (lambda merit: on_arms(merit, NORMAL), ex.fairx_ts_gaussian),
+    "fairx_eg": (on_arms, lambda merit: ex.fairx_eg(merit, 0.1)),
+    "fairx_lints": (with_contexts, ex.fairx_lints),
+    "fairx_lineg": (with_contexts, lambda merit: ex.fairx_lineg(merit, 0.1)),
+    "fcts_d": (late, lambda merit: de.fcts_d(merit, 4, 2)),
+    "op_fcts_d": (late, lambda merit: de.op_fcts_d(merit, 4, 2)),
+    "fgreedy_d": (late, lambda merit: de.fgreedy_d(merit, 4, 2, 0.13)),
+    "late_start": (late, lambda merit: de.late_start(de.fcts_d(merit, 4, 2), 3)),
+}
+
+
+def gentle(low):
+    """Return a merit that does not vary by more than a factor of 3, which is all that two plays of four arms allow."""
+    return bump(None, height=1.9, low=low, lipschitz=25.0)
+
+
+@pytest.mark.parametrize("name", FAIR)
+def test_an_own_merit_with_helpers_runs_compiled_through_every_fair_policy(name):
+    game, policy = FAIR[name]
+    low = -1.0 if game is with_contexts else 0.0
+    merits = [gentle(low)]
+    if list(FAIR).index(name) < 5:  # what takes the optimistic step takes it with `best` as well
+        merits.append(falling(1.0 if low == 0 else 0.5, low=low))
+    for merit in merits:
+        at_work = at_play(game(merit), policy(merit))
+        assert not at_work.interpreted
+        result = both_ways(game(merit), policy(merit), 300, runs=2, seed=3, rounds=range(1, 301))
+        assert [step.selected.tolist() for step in fl.trace(game(merit), policy(merit), 40, seed=3)] == (
+            result.selected[0, :40].tolist()
+        )
+
+
+def test_every_fair_policy_is_among_them():
+    factories = {
+        name
+        for module in (ex, de)
+        for name, thing in vars(module).items()
+        if inspect.isfunction(thing)
+        and inspect.signature(thing).return_annotation in (fl.Policy, fl.ContextPolicy)
+        and "merit" in inspect.signature(thing).parameters
+    }
+    for_exponential_merit, never_compiled = "fairx_ucb_gradient", "fairx_linucb_search"
+    assert factories == {*FAIR, for_exponential_merit, never_compiled} - {"late_start"}
+
+
+def test_the_ellipsoid_takes_an_own_merit_too():
+    merit = falling(0.5, low=-1.0)
+    for method in ("search", "gradient"):
+        result = fl.simulate(with_contexts(merit), ex.fairx_linucb_search(merit, 0.5, method=method), 20)
+        assert 0 < result.fairness_regret[0, -1] < 20
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [(falling(1.0), falling(1.0, None)), (bump(height=1.9), bump(None, height=1.9))],
+    ids=["falling", "bump"],
+)
+def test_an_own_merit_plays_the_same_with_best_and_without(one, two):
+    """The two steps agree to 13 digits, which is other play in one round of many millions."""
+    first, second = (fl.simulate(on_arms(merit), ex.fairx_ucb(merit, 0.3), 500, runs=2) for merit in (one, two))
+    assert np.array_equal(first.selected, second.selected)
+    assert first.fairness_regret == pytest.approx(second.fairness_regret)
+
+
+def test_an_own_merit_that_can_not_be_compiled_is_interpreted_and_says_so():
+    table = {0: 1.0, 1: 2.0}
+    stairs = me.Merit(
+        "stairs",
+        lambda x: table[round(x)],
+        low=0.0,
+        high=1.0,
+        minimum=1.0,
+        lipschitz=math.inf,
+        log_lipschitz=math.inf,
+    )
+    with pytest.warns(UserWarning, match="the rule of 'FairX-EG' is interpreted, some hundred times slower"):
+        result = fl.simulate(fl.Bandit(WORKERS), ex.fairx_eg(stairs, 0.1), 50)
+    assert same(result, fl.simulate(fl.Bandit(WORKERS), ex.fairx_eg(stairs, 0.1).replace(interpret=True), 50))
+
+
+def test_a_merit_travels_to_other_processes():
+    for merit in (me.exponential(3), me.power(100, 4), bump(), gentle(0.0)):
+        game, policy, there = pickle.loads(pickle.dumps((on_arms(merit), ex.fairx_ucb(merit, 0.3), merit)))
+        assert same(fl.simulate(on_arms(merit), ex.fairx_ucb(merit, 0.3), 60), fl.simulate(game, policy, 60))
+        assert there.name == merit.name
+        assert np.array_equal(there([0.1, 0.9]), merit([0.1, 0.9]))
 
 
 @named
@@ -175,9 +425,30 @@ def test_the_constants_are_those_of_the_function(merit):
 @named
 def test_the_fair_policy_is_fair(merit):
     means = np.array([0.1, 0.5, 0.9, 1.0])
-    p = me.fair_policy(merit, means)
-    assert p.sum() == pytest.approx(1)
-    assert np.ptp(p / merit(means)) <= 1e-15 * (p / merit(means)).max() * 10
+    for plays in (1, 2, 3):
+        if plays * merit(means).max() > merit(means).sum():
+            with pytest.raises(
+                ValueError, match=r"arm 3 would have to be played with probability [12].* \(Assumption 1"
+            ):
+                me.fair_policy(merit, means, plays)
+            continue
+        p = me.fair_policy(merit, means, plays)
+        assert p.sum() == pytest.approx(plays)
+        assert np.ptp(p / merit(means)) <= 1e-15 * (p / merit(means)).max() * 10
+        played = means.copy()  # as a rule plays by merit
+        me.play_by_merit(merit.in_play, played, plays, played)
+        assert played == pytest.approx(p, rel=1e-14)
+
+
+CONSTANTS = {"low": 0.0, "high": 1.0, "minimum": 1e-3, "lipschitz": math.inf, "log_lipschitz": math.inf}
+
+
+def own(name, value, best=None, **changed):
+    return me.Merit(name, value, best, **{**CONSTANTS, **changed})
+
+
+def remembers(x, calls: fl.Number):
+    return 1.0
 
 
 @pytest.mark.parametrize(
@@ -192,24 +463,124 @@ def test_the_fair_policy_is_fair(merit):
         (lambda: me.clipped(0), ValueError, "floor must be a number above 0"),
         (lambda: me.clipped(0.5, 0.4), ValueError, "high must be a number above 0.5"),
         (
-            lambda: me.Merit("zero", me.clipped_value, me.clipped_best, [-1.0], 0.0, 1.0, 1.0, 1.0, 1.0),
+            lambda: own("zero", me.clipped_value, me.clipped_best, floor=-1.0),
             ValueError,
-            "the merit 'zero' must be a positive number from 0 to 1; at 0 it is 0.0",
+            "^the merit 'zero' must be a positive number from 0 to 1; at 0 it is 0.0$",
         ),
         (
-            lambda: me.Merit("nan", lambda params, x: math.nan, me.clipped_best, [1.0], 0.0, 1.0, 1.0, 1.0, 1.0),
+            lambda: own("nan", lambda x: math.nan if x > 0.5 else 1.0),
             ValueError,
-            "the merit 'nan' must be a positive number",
+            "^the merit 'nan' must be a positive number from 0 to 1; at 0.501 it is nan$",
         ),
         (
-            lambda: me.Merit("down", bump_value, bump_best, [3.0], 0.0, 1.0, 1.0, -1.0, 1.0),
+            lambda: own("infinite", lambda x: math.inf),
             ValueError,
-            "^lipschitz must be",
+            "^the merit 'infinite' must be a positive number from 0 to 1; at 0 it is inf$",
         ),
         (
-            lambda: me.Merit("down", bump_value, bump_best, [3.0], 0.0, 1.0, 1.0, 1.0, math.nan),
+            lambda: own("down", lambda x: 0.5 - x),
             ValueError,
-            "^log_lipschitz must be",
+            "^the merit 'down' must be a positive number from 0 to 1; at 0.5 it is 0.0$",
+        ),
+        # The minimum
+        (lambda: bump(minimum=1.5), ValueError, "^minimum must be at most 1, what 'bump' has at 0?.*, not 1.5$"),
+        (
+            lambda: own("up", lambda x: 2.0 - x, minimum=1.1),
+            ValueError,
+            "^minimum must be at most 1, what 'up' has at 1, not 1.1$",
+        ),
+        (lambda: bump(minimum=0), ValueError, "^minimum must be a number above 0, not 0$"),
+        (lambda: bump(minimum=math.inf), ValueError, "^minimum must be a number above 0, not inf$"),
+        # The slopes
+        (lambda: bump(lipschitz=-1.0), ValueError, "^lipschitz must be"),
+        (lambda: bump(log_lipschitz=math.nan), ValueError, "^log_lipschitz must be"),
+        (lambda: bump(lipschitz="steep"), TypeError, "^lipschitz must be a number"),
+        (
+            lambda: own("line", lambda x: 1.0 + 3.0 * x, lipschitz=2.9),
+            ValueError,
+            "^lipschitz must be at least 3, the slope of 'line' near 0?.*, not 2.9$",
+        ),
+        (
+            lambda: own("fall", lambda x: math.exp(-2.0 * x), lipschitz=1.9),
+            ValueError,
+            "^lipschitz must be at least 1.998, the slope of 'fall' near 0, not 1.9$",
+        ),
+        (
+            lambda: own("fall", lambda x: math.exp(-2.0 * x), lipschitz=2.0, log_lipschitz=1.5),
+            ValueError,
+            "^log_lipschitz must be at least 2, the slope of 'fall' near .*, not 1.5$",
+        ),
+        # The maximiser
+        (
+            lambda: falling(3.0, best=lambda low, high, c: low),
+            ValueError,
+            r"^best of 'falling' must return the x in \[0, 1\] with the largest f\(x\)\(x - 0\): 0.333 with 0.122626, "
+            r"not 0 with 0$",
+        ),
+        (
+            lambda: falling(3.0, best=lambda low, high, c: high + 0.1),
+            ValueError,
+            r"^best of 'falling' must return the x in \[0, 1\] with the largest f\(x\)\(x - 0\), not 1.1$",
+        ),
+        (
+            lambda: falling(3.0, best=lambda low, high, c: math.nan),
+            ValueError,
+            r"^best of 'falling' must return the x in \[0, 1\] .*, not nan$",
+        ),
+        (
+            lambda: falling(3.0, best=lambda low, high, c: inside(c + 0.3, low, high)),
+            ValueError,
+            "^best of 'falling' must return the x in",
+        ),
+        (
+            lambda: bump(best=lambda low, high, c: high),
+            ValueError,
+            "^best of 'bump' must return the x in",
+        ),
+        # What its functions are set with
+        (
+            lambda: own("line", lambda x, slope: 1.0 + slope * x),
+            TypeError,
+            "^'<lambda>' is set with slope; slope must be given$",
+        ),
+        (
+            lambda: own("line", lambda x: 1.0 + x, lipschitz=1, slope=3.0),
+            TypeError,
+            "^the merit 'line' has no function that is set with 'slope'$",
+        ),
+        (
+            lambda: own("line", lambda x: 1.0 + x, lambda x, low, high: high, lipschitz=1),
+            TypeError,
+            "is set with x; x must be given",
+        ),
+        (
+            lambda: own("line", lambda x, seen: 1.0 + x),
+            TypeError,
+            "^a merit function may ask for x, not for seen",
+        ),
+        (
+            lambda: own("line", lambda x, calls: 1.0 + x, calls="often"),
+            TypeError,
+            "^calls must be a number, an array of numbers, a Merit or a Policy, not 'often'$",
+        ),
+        (
+            lambda: own("line", lambda x, calls: 1.0 + x, calls=math.nan),
+            ValueError,
+            "^calls must be a number, not nan$",
+        ),
+        (lambda: own("line", 3), TypeError, "must be a function, not 3"),
+        (lambda: own("line", lambda x, calls: 1.0, calls=fl.ucb1()), TypeError, "^calls can't be Policy"),
+        (lambda: own("line", remembers), TypeError, "^a merit function has no memory of its own; 'remembers' asks for"),
+        (lambda: own("line", lambda x: 1.0, low=1.0), ValueError, "^high must be above low, 1.0, not 1.0$"),
+        (lambda: own("line", lambda x: 1.0, low=math.nan), ValueError, "^low must be"),
+        # The fair policy
+        (lambda: me.fair_policy("exp", [0.5]), TypeError, "merit must be a Merit"),
+        (lambda: me.fair_policy(me.power(1, 2), [0.5, 0.5], 3), ValueError, "plays must be a whole number from 1 to 2"),
+        (lambda: me.fair_policy(me.power(1, 2), [0.5, 0.5], 0), ValueError, "plays must be a whole number from 1 to 2"),
+        (
+            lambda: me.fair_policy(me.power(2, 4), [1.0, 0.0, 0.0], 2),
+            ValueError,
+            r"^merit must not ask for more than every round: arm 0 would have to be played with probability 1.200 ",
         ),
         (lambda: me.fair_policy(me.power(1, 2), [0.5, 1.5]), ValueError, r"means must be numbers in \[0, 1\], not 1.5"),
         (
@@ -223,7 +594,8 @@ def test_the_fair_policy_is_fair(merit):
             "high must have one number an arm",
         ),
         (lambda: me.optimistic_means("exp", [0.5], [0.6]), TypeError, "merit must be a Merit"),
-        (lambda: me.optimistic_step(None), TypeError, "merit must be a Merit"),
+        (lambda: me.optimistic_means(None, [0.5], [0.6]), TypeError, "merit must be a Merit"),
+        (lambda: ex.fairx_ucb(None, 0.1), TypeError, "merit must be a Merit"),
     ],
     ids=itertools.count(),
 )

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers import drawn
 from scipy.stats import beta, binom, norm
 
 import fairlib as fl
@@ -27,22 +28,13 @@ def smallest(matrix):
     return values[values > 1e-9 * values[-1]].min()
 
 
-def sample(game, number, seed):
-    """Return contexts, groups and means of many rounds."""
-    rng, k, d = np.random.default_rng(seed), game.world.arms, game.world.dimension
-    x, g, m, r = np.zeros((number, k, d)), np.zeros((number, k), int), np.zeros((number, k)), np.zeros(k)
-    for t in range(number):
-        game.world.draw(np.array(game.world.params), rng, x[t], g[t], m[t], r)
-    return x, g, m
-
-
 # Constants -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("game", [rk.section_6(), rk.section_6(3), MIXED], ids=["code", "text", "mixed"])
 def test_constants_against_a_sample(game):
     c = rk.constants(game)
-    x, g, m = sample(game, 20_000, 0)
+    x, g, m, _ = drawn(game, 20_000, 0)
     second = np.mean([x[g == i].T @ x[g == i] / (g == i).sum() for i in range(c.groups)], axis=0)
     assert c.eigenvalue == pytest.approx(smallest(second), rel=0.03)
     longest = np.linalg.norm(x, axis=2).max()
@@ -62,12 +54,12 @@ def test_estimated_ranks_are_within_the_error():
     """Lemma C.1 in play, at every point of every group and for all rounds, under an estimate that is off."""
     game, horizon, failure = rk.section_6(), 300, 0.1
     mu = game.parameter + np.random.default_rng(0).normal(0, 1, 17)
-    laws = [rk.uniform_sum(mu[4 * i : 4 * i + 4], shift=game.world.params[1 + i, 0] * mu[16]) for i in range(4)]
+    laws = [rk.uniform_sum(mu[4 * i : 4 * i + 4], shift=game.biases[i] * mu[16]) for i in range(4)]
     t = np.arange(3, horizon + 1)
     allowed = rk.rank_error(4, horizon, failure, t)
     failed = closest = 0.0
     for seed in range(40):
-        x, _, _ = sample(game, horizon, seed)
+        x, _, _, _ = drawn(game, horizon, seed)
         worst = np.zeros(t.size)
         for i, law in enumerate(laws):
             true = law.cdf(x[:, i] @ mu)
@@ -85,13 +77,13 @@ def test_estimated_ranks_of_a_pool_are_within_the_error():
     """Lemma E.2 in play: the error allows for a share alpha of the rarest group's candidates, who are few."""
     horizon, failure, alpha = 800, 0.1, 0.5
     mu = MIXED.parameter + np.random.default_rng(0).normal(0, 0.5, 7)
-    laws = [rk.uniform_sum(mu[2 * i : 2 * i + 2], shift=MIXED.world.params[1 + i, 0] * mu[6]) for i in range(3)]
+    laws = [rk.uniform_sum(mu[2 * i : 2 * i + 2], shift=MIXED.biases[i] * mu[6]) for i in range(3)]
     t = np.array([350, 450, 600, 800])
     assert t[0] > rk.counted_from(POOL, horizon, failure, alpha)
     allowed = rk.rank_error(3, horizon, failure, t, alpha * POOL.least)
     failed = closest = 0.0
     for seed in range(30):
-        x, g, _ = sample(MIXED, horizon, seed)
+        x, g, _, _ = drawn(MIXED, horizon, seed)
         worst = np.zeros(t.size)
         for (i, law), (at, now) in itertools.product(enumerate(laws), enumerate(t)):
             second = slice((now - 1) // 2, now - 1)
@@ -180,7 +172,7 @@ def test_lemma_c2_fails_on_section_6(step, chosen):
     weights = np.prod(list(itertools.product(weight, repeat=3)), axis=1)
     total = np.zeros((17, 17))
     for i in range(4):
-        w, bias = game.parameter[4 * i : 4 * i + 4], game.world.params[1 + i, 0]
+        w, bias = game.parameter[4 * i : 4 * i + 4], game.biases[i]
         # Numbers that don't count are independent of the rank; the fourth of 2, 2, 2, 2 is as good as integrated, too.
         for last, share in zip(point, weight, strict=True):
             y = np.column_stack([grid, np.full(len(grid), last)])
@@ -222,7 +214,7 @@ def test_the_bathtub_is_the_worst_case(seed):
 @pytest.mark.parametrize("game", [rk.section_6(), rk.section_6(3), MIXED], ids=["code", "text", "mixed"])
 def test_least_exploration_holds_whatever_the_estimate(game):
     c = rk.constants(game)
-    x, g, _ = sample(game, 20_000, 1)
+    x, g, _, _ = drawn(game, 20_000, 1)
     rng = np.random.default_rng(2)
     for _ in range(5):
         mu = rng.standard_normal(game.world.dimension)
@@ -284,33 +276,26 @@ def test_counts_fail_if_all_candidates_of_a_round_are_of_one_group():
 # The estimate: Lemma C.4 ---------------------------------------------------------------------------------------------
 
 
-def watched_draw(params, rng, contexts, groups, means, rewards):
+def watched_draw(weights, sd, rng, contexts, groups, means, rewards):
     """Section 6 on a small scale: two groups with one number each."""
     for a in range(groups.size):
         groups[a] = a
         y = rng.random()
         contexts[a, a], contexts[a, 1 - a] = y, 0.0
-        means[a] = params[0, 1 + a] * y
-        rewards[a] = means[a] + params[0, 0] * rng.standard_normal()
+        means[a] = weights[a] * y
+        rewards[a] = means[a] + sd * rng.standard_normal()
 
 
 def play(horizon, seed, sd=0.3, ridge=0.1, noise=1.0):
-    """Play Fair-Greedy in the small game by its own rule; return the estimates, their matrices and what was chosen."""
-    rng, mu = np.random.default_rng(seed), np.array([1.0, 2.0])
-    policy = rk.fair_greedy(2, ridge, noise)
-    x, g = np.zeros((horizon, 2, 2)), np.zeros((horizon, 2), int)
-    arm, reward = np.zeros(horizon, int), np.zeros(horizon)
-    past = fl.contexts.Past(x, g, arm, reward)
-    state, seen = np.zeros(policy.memory), []
-    for t in range(1, horizon + 1):
-        m, r, p = np.zeros(2), np.zeros(2), np.zeros(2)
-        watched_draw(np.array([[sd, *mu]]), rng, x[t - 1], g[t - 1], m, r)
-        policy.rule(policy.params, state, t, x[t - 1], g[t - 1], None, past, rng, p)
-        arm[t - 1] = rng.choice(2, p=p)
-        reward[t - 1] = r[arm[t - 1]]
-        half = (t - 1) // 2
-        played = x[np.arange(half), arm[:half]]
-        seen.append((state[6:8].copy(), played.T @ played + ridge * np.eye(2)))
+    """Play Fair-Greedy in the small game; return the contexts, the arms, the estimates and their matrices."""
+    mu = np.array([1.0, 2.0])
+    game = fl.ContextBandit(fl.World(2, 2, watched_draw, groups=2, weights=mu, sd=sd))
+    steps = list(fl.trace(game, rk.fair_greedy(ridge, noise), horizon, seed))
+    x, arm = np.array([step.now.contexts for step in steps]), np.array([step.played[0] for step in steps])
+    played, seen = x[np.arange(horizon), arm], []
+    for t, step in enumerate(steps, 1):
+        first = played[: (t - 1) // 2]
+        seen.append((step.memory["half.estimate"], first.T @ first + ridge * np.eye(2)))
     return mu, x, arm, seen
 
 
@@ -419,7 +404,7 @@ def test_the_bound_says_something_in_the_end():
 
 
 @pytest.mark.parametrize(
-    ("game", "policy"), [(rk.section_6(3), rk.fair_greedy(17)), (MIXED, rk.fair_greedy_v2(7))], ids=["1", "2"]
+    ("game", "policy"), [(rk.section_6(3), rk.fair_greedy()), (MIXED, rk.fair_greedy_v2())], ids=["1", "2"]
 )
 def test_regret_is_below_both_bounds(game, policy):
     """At any T that one can play they exceed T; so this can't say more than that they are not too small."""
@@ -464,7 +449,7 @@ def test_the_printed_bound_of_i_i_d_candidates_is_corollary_e1():
 def test_contexts_lie_in_the_range_of_their_second_moments():
     """Lemma A.3, where Sigma has no inverse: two groups without a bias, so that the last coordinate is always 0."""
     game = rk.separate_groups([[1.0, 2.0], [3.0, 0.5]], [0.0, 0.0], sd=0.1)
-    x = sample(game, 400, 0)[0].reshape(-1, 5)
+    x = drawn(game, 400, 0)[0].reshape(-1, 5)
     second = np.diag([1 / 24, 1 / 24, 1 / 24, 1 / 24, 0.0])
     second[:2, :2] += 1 / 8
     second[2:4, 2:4] += 1 / 8
@@ -529,7 +514,7 @@ def test_clash_of_disjoint_groups():
 def test_clash_is_the_chance_that_the_higher_rank_brings_less(first, second):
     game = rk.section_6(3)
     one, two = game.distributions[first], game.distributions[second]
-    _, _, m = sample(game, 20_000, 7)
+    _, _, m, _ = drawn(game, 20_000, 7)
     a, b = m[:, first], m[:, second]
     higher = one.cdf(a) > two.cdf(b)
     for e in (0.0, 1.0, 3.0):
@@ -576,14 +561,14 @@ LAW = rk.uniform_sum([1.0])
         (lambda: dataclasses.replace(SMALL, density=0.0), ValueError, "density must be a number above 0"),
         (lambda: dataclasses.replace(SMALL, eigenvalue=math.inf), ValueError, "eigenvalue must be"),
         (lambda: rk.rank_error(4, 500, 0.1, 1), ValueError, "t must be at least 2, as round 1 has no past, not 1"),
-        (lambda: rk.rank_error(4, 500, 1.0, 5), ValueError, "failure must be below 1"),
+        (lambda: rk.rank_error(4, 500, 1.0, 5), ValueError, r"failure must be a number in \(0, 1\), not 1.0"),
         (lambda: rk.rank_error(4, 500, 0.1, 5, candidates=0), ValueError, "candidates must be a number above 0"),
-        (lambda: rk.counted_from(POOL, 100, 0.1, 1.0), ValueError, "alpha must be below 1"),
+        (lambda: rk.counted_from(POOL, 100, 0.1, 1.0), ValueError, r"alpha must be a number in \(0, 1\), not 1.0"),
         (lambda: rk.counted_from(rk.section_6(), 100, 0.1, 0.5), TypeError, "game must be Constants"),
         (lambda: rk.chance_of_each(1, 0.1), ValueError, "arms must be .* at least 2"),
         (lambda: rk.chance_of_each(4, [-0.1]), ValueError, "error must be numbers of at least 0"),
         (lambda: rk.chance_of_each(4, np.nan), ValueError, "error must be numbers of at least 0"),
-        (lambda: rk.explored_from(4, 4, 0.1, c=1.0), ValueError, "c must be below 1"),
+        (lambda: rk.explored_from(4, 4, 0.1, c=1.0), ValueError, r"c must be a number in \[0, 1\), not 1.0"),
         (lambda: rk.least_exploration(SMALL, -0.1), ValueError, "error must be"),
         (lambda: rk.least_exploration(None), TypeError, "game must be Constants"),
         (lambda: rk.estimate_radius(SMALL, 2, 0.1), ValueError, "t must be at least 3, as there is no estimate before"),

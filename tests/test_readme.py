@@ -18,11 +18,12 @@ def test_the_picture_has_the_numbers_of_the_landing_page():
     assert [float(number) for number in drawn] == (100 * ends.T).round(1).ravel().tolist()
 
 
-def test_the_example_runs(capsys):
-    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert code
-    exec(code[1].replace("1_000_000", "10_000"), {})
-    assert re.match(r"\[[\d. e-]+\]", capsys.readouterr().out)
+def test_the_examples_run(capsys):
+    code = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    world = {}
+    exec("\n".join(code).replace("1_000_000", "10_000"), world)
+    assert re.match(r"\[[\d. e-]+\]\n1 \[0\] \[1.\]\n", capsys.readouterr().out)
+    assert world["result"].share[:, -1, 0].mean() > 0.5
 
 
 def test_the_commands_exist():

@@ -4,6 +4,7 @@
 # mypy: disable-error-code="arg-type, return-value"
 
 import itertools
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -11,10 +12,12 @@ import pytest
 import fairlib as fl
 from fairlib.contexts import ContextPolicy, dot
 from fairlib.data import Event, Pool
-from fairlib.exposure import fairx_linucb, fairx_ts, fairx_ucb
+from fairlib.exposure import fairx_linucb, fairx_ts
 from fairlib.linear import linucb
 from fairlib.merit import exponential
 from fairlib.replay import article_contexts, replay
+from fairlib.rules import Array, Number, PerArm
+from fairlib.shares import fair_ucb, lfg
 
 MEANS = {7: 0.8, 8: 0.6, 9: 0.3}
 
@@ -36,11 +39,7 @@ def log(visits: int, seed: int, pools: tuple[Pool, ...] = (pool_of(7, 8, 9),), m
 
 def always(article):
     """Make a policy that plays the arm at one place."""
-
-    def rule(params, state, t, selected, observed, total, rng, p):
-        p[int(params[0])] = 1.0
-
-    return fl.Policy("always", rule, [article], interpret=True)
+    return fl.Policy("always", lambda article, p: int(article), article=article)
 
 
 def test_a_fixed_choice_keeps_exactly_the_visits_that_displayed_it():
@@ -60,8 +59,8 @@ def test_chance_keeps_one_visit_in_k():
 
 @pytest.mark.parametrize(
     "policy",
-    [fl.ucb1(), fairx_ts(exponential(4)), lambda k: fairx_ucb(exponential(4), k, 0.3)],
-    ids=["UCB1", "FairX-TS", "FairX-UCB"],
+    [fl.ucb1(), fairx_ts(exponential(4)), lambda k: fl.epsilon_greedy(0.3 / k)],
+    ids=["UCB1", "FairX-TS", "epsilon-greedy"],
 )
 def test_replay_earns_what_the_policy_earns_at_play(policy):
     """200 replays of 100 rounds against 4,000 games, in rewards and in plays of each arm, within four errors."""
@@ -97,9 +96,9 @@ def test_statistics_belong_to_articles_wherever_they_stand():
     pools = (pool_of(7, 8, 9), pool_of(9, 7), pool_of(8, 10))
     notes = []
 
-    def rule(params, state, t, selected, observed, total, rng, p):
-        notes.append((t, selected.tolist(), total.tolist()))
-        assert observed.tolist() == selected.tolist()
+    def rule(seen, p):
+        notes.append((seen.t, seen.selected.tolist(), seen.total.tolist()))
+        assert seen.observed.tolist() == seen.selected.tolist()
         p[:] = 1 / p.size
 
     events = log(900, 4, pools, MEANS | {10: 0.1})
@@ -119,6 +118,63 @@ def test_statistics_belong_to_articles_wherever_they_stand():
     assert rounds == len(result.events) > 300
 
 
+@pytest.mark.parametrize("interpret", [False, True])
+def test_memory_is_that_of_the_visits_kept(interpret):
+    """A rule that counts its rounds and reads the news of a pool that stays, asked again wherever the log disagrees."""
+
+    def rule(seen, news, calls: Number, heard: Annotated[Array, "T", 3], wrong: Number, p):
+        calls[0] += 1.0
+        if calls[0] != seen.t or news.size != min(seen.t - 1, 1):
+            wrong[0] = 1.0
+        for i in range(news.size):
+            heard[news.round[i] - 1, 0], heard[news.round[i] - 1, 1] = news.arm[i], news.reward[i]
+            heard[news.round[i] - 1, 2] = news.chance[i]
+        total = 0.0
+        for t in range(seen.t - 1):
+            total += heard[t, 1]
+            wrong[0] = wrong[0] if heard[t, 2] == (1.0 if t % 2 == 1 else 0.5) else 1.0
+        if wrong[0] > 0.0 or total != seen.total.sum():
+            return 99
+        if seen.t % 2 == 0:
+            return seen.t % 3
+        p[0], p[1] = 0.5, 0.5
+
+    result = replay(log(900, 3), fl.Policy("minutes", rule, interpret=interpret), horizon=150)
+    assert len(result.events) == 150
+    assert [p.tolist() for p in result.probabilities[:4]] == [[0.5, 0.5, 0], [0, 0, 1], [0.5, 0.5, 0], [0, 1, 0]]
+
+
+def test_a_policy_with_memory_earns_what_it_earns_at_play():
+    policy = lfg([0.5, 0.1, 0.1], eta=2.0)
+    replays = [replay(log(500, seed), policy, horizon=100, seed=seed) for seed in range(100)]
+    first = np.array([sum(event.displayed == 7 for event in result.events) for result in replays])
+    game = fl.simulate(fl.Bandit(fl.bernoulli(list(MEANS.values()))), policy, 100, runs=2000, rounds=[100])
+    truth = game.selected[:, 0, 0]
+    error = np.sqrt(first.var(ddof=1) / 100 + truth.var(ddof=1) / 2000)
+    assert abs(first.mean() - truth.mean()) < 4 * error
+
+
+def test_memory_of_each_arm_starts_again_with_another_pool_and_other_memory_stays():
+    notes = []
+
+    def rule(now, calls: Number, arms: PerArm, sums: Annotated[Array, 36], p):
+        notes.append((now.t, p.size, calls[0], arms.copy(), sums[35]))
+        calls[0] += 1.0
+        arms[:] += 1.0
+        sums[35] += 2.0
+        p[:] = 1 / p.size
+
+    events = log(60, 4, (pool_of(7, 8, 9),)) + log(60, 5, (pool_of(9, 7),)) + log(60, 6, (pool_of(7, 9),))
+    replay(events, ContextPolicy("noting", rule, interpret=True))
+    began = {}
+    for i, (t, size, calls, arms, sums) in enumerate(notes):
+        began.setdefault(i // 60, t)
+        assert calls == t - 1
+        assert sums == 2 * (t - 1)
+        assert arms.tolist() == [t - began[i // 60]] * size
+    assert [len(arms) for _, _, _, arms, _ in notes[::60]] == [3, 2, 2]
+
+
 def test_contexts_are_outer_products():
     event = log(1, 6)[0]
     contexts = article_contexts(event)
@@ -130,9 +186,8 @@ def test_contexts_are_outer_products():
 def test_the_ridge_regression_is_that_of_the_visits_kept():
     estimates = []
 
-    def rule(params, state, t, contexts, groups, ridge, past, rng, p):
-        assert groups.tolist() == [0] * len(contexts)
-        assert past.rewards.size == 0
+    def rule(now, ridge, p):
+        assert now.groups.tolist() == [0] * len(now.contexts)
         estimates.append((ridge.mean.copy(), ridge.root @ ridge.root.T))
         p[:] = 1 / p.size
 
@@ -177,12 +232,20 @@ def test_a_horizon_stops_it_and_a_short_log_ends_it():
     assert replay([], fl.uniform()).rewards.size == 0
 
 
-def refuse(params, state, t, selected, observed, total, rng, p):
+def refuse(p):
     p[0] = 0.5
 
 
-def look_back(params, state, t, contexts, groups, ridge, past, rng, p):
-    p[0] = 1.0
+def look_back(past, p):
+    return 0
+
+
+def listen(news, p):
+    return 0
+
+
+def keep(rounds: Annotated[Array, "T"], p):
+    return 0
 
 
 @pytest.mark.parametrize(
@@ -191,14 +254,20 @@ def look_back(params, state, t, contexts, groups, ridge, past, rng, p):
         (lambda events: replay(events, 3), TypeError, "policy must be a Policy, a ContextPolicy or a function"),
         (lambda events: replay(events, lambda k: 3), TypeError, "policy must be a Policy with one play a round, not 3"),
         (lambda events: replay(events, fl.uniform(2)), TypeError, "policy must be a Policy with one play a round"),
-        (lambda events: replay(events, fairx_ucb(exponential(2), 2, 0.1)), ValueError, "is made for 2 arms, .* has 3"),
+        (lambda events: replay(events, fair_ucb([0.1, 0.1])), ValueError, "is made for 2 arms, .* has 3"),
         (
-            lambda events: replay(events, ContextPolicy("past", look_back, history=True)),
+            lambda events: replay(events, fl.classic.ucb1_rule),
+            TypeError,
+            "policy must be a Policy, a ContextPolicy or a",
+        ),
+        (lambda events: replay(events, fl.Policy("far", lambda p: 3)), ValueError, "'far' .* or an arm that there is"),
+        (
+            lambda events: replay(events, ContextPolicy("past", look_back)),
             ValueError,
             "'past' must not need its history",
         ),
         (
-            lambda events: replay(events, ContextPolicy("short", look_back, dimension=5)),
+            lambda events: replay(events, ContextPolicy("short", lambda p: 0, dimension=5)),
             ValueError,
             "'short' is made for contexts of length 5, not 36",
         ),
@@ -206,6 +275,21 @@ def look_back(params, state, t, contexts, groups, ridge, past, rng, p):
             lambda events: replay(events, fl.Policy("half", refuse)),
             ValueError,
             r"the rule of 'half' must return probabilities .* in round 1 it did not",
+        ),
+        (
+            lambda events: replay(events, fl.Policy("long", keep)),
+            ValueError,
+            "'long' has memory for each round: say the",
+        ),
+        (
+            lambda events: replay(events + log(5, 1, (pool_of(9, 8),)), fl.Policy("told", listen)),
+            ValueError,
+            r"the rule of 'told' must not ask for news, as its arms are other articles when the pool changes, which it",
+        ),
+        (
+            lambda events: replay(events + log(5, 1, (pool_of(9, 7, 8),)), ContextPolicy("told", listen)),
+            ValueError,
+            r"the rule of 'told' must not ask for news, .* when the pool changes, which it does in round \d",
         ),
         (lambda events: replay(events, fl.ucb1(), horizon=0), ValueError, "horizon must be"),
         (lambda events: replay(events, fl.ucb1(), seed=-1), ValueError, "seed must be"),

@@ -9,44 +9,45 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers import both_ways, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import zeta
 
 import fairlib as fl
 from fairlib import shares as sh
+from fairlib.policy import largest
+from fairlib.rules import Number
 
 INSTANCE_2 = ([0.7, 0.5, 0.4], [0.2, 0.3, 0.25])
 
 
 # Learners that know what they are up against: they look at the counts to do as much harm as they can.
-def stubborn(params, state, t, selected, observed, total, rng, p):
-    p[0] = 1.0
+def stubborn(p):
+    return 0
 
 
-def most_ahead(params, state, t, selected, observed, total, rng, p):
-    best = 0
+def most_ahead(shares, seen, p):
     for a in range(p.size):
-        if selected[a] - params[a] * t > selected[best] - params[best] * t:
-            best = a
-    p[best] = 1.0
+        p[a] = seen.selected[a] - shares[a] * seen.t
+    return largest(p)
 
 
-def dice(params, state, t, selected, observed, total, rng, p):
-    p[int(rng.random() * p.size)] = 1.0
+def dice(rng, p):
+    return int(rng.random() * p.size)
 
 
-def changing_its_mind(params, state, t, selected, observed, total, rng, p):
-    if t % 17 == 1:
-        state[0] = int(rng.random() * p.size)
-    p[int(state[0])] = 1.0
+def changing_its_mind(seen, rng, arm: Number, p):
+    if seen.t % 17 == 1:
+        arm[0] = int(rng.random() * p.size)
+    p[int(arm[0])] = 1.0
 
 
 LEARNERS = {
     "stubborn": lambda shares: fl.Policy("stubborn", stubborn),
-    "most ahead": lambda shares: fl.Policy("most ahead", most_ahead, shares),
+    "most ahead": lambda shares: fl.Policy("most ahead", most_ahead, shares=shares),
     "dice": lambda shares: fl.Policy("dice", dice),
-    "changing its mind": lambda shares: fl.Policy("changing its mind", changing_its_mind, memory=1),
+    "changing its mind": lambda shares: fl.Policy("changing its mind", changing_its_mind),
     "UCB1": lambda shares: fl.ucb1(),
     "Thompson sampling": lambda shares: fl.thompson_beta(),
 }
@@ -282,19 +283,27 @@ def test_measures_of_unfairness_against_a_plain_loop():
 
 
 def test_fair_learn_takes_a_learner_with_memory_and_one_that_cannot_be_compiled():
-    def counting(params, state, t, selected, observed, total, rng, p):
-        state[1] += 1
-        p[int(state[1]) % p.size] = 1.0
+    def counting(calls: Number, p):
+        calls[0] += 1
+        p[int(calls[0]) % p.size] = 1.0
 
-    def uncompilable(params, state, t, selected, observed, total, rng, p):
-        p[{"first": 0}["first" if t else "second"]] = 1.0
+    def uncompilable(seen, p):
         assert "".join(sorted({"a": 1})) == "a"
+        return {"first": 0}["first" if seen.t else "second"]
 
     shares = [0.3, 0.3, 0.3]
     game = sh.SharedBandit(fl.bernoulli([0.5] * 3), shares=shares)
-    for learner in (fl.Policy("counting", counting, memory=2), fl.Policy("odd", uncompilable, interpret=True)):
-        policy = sh.fair_learn(learner, shares)
-        assert fl.simulate(game, policy, 300).violation.max() == 0
+    counting_learner = sh.fair_learn(fl.Policy("counting", counting), shares)
+    assert both_ways(game, counting_learner, 300).violation.max() == 0
+    *_, last = fl.trace(game, counting_learner, 300)
+    assert 0 < last.memory["learner"][0] < 300, "it is to be asked in some rounds and not in others"
+
+    policy = sh.fair_learn(fl.Policy("odd", uncompilable, interpret=True), shares)
+    assert policy.interpret
+    assert fl.simulate(game, policy, 300).violation.max() == 0
+    with pytest.warns(UserWarning, match=r"the rule of 'FAIR-LEARN\(odd\)' is interpreted"):
+        late = fl.simulate(game, sh.fair_learn(fl.Policy("odd", uncompilable), shares), 300)
+    assert same(late, fl.simulate(game, policy, 300))
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,10 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import pytest
+from helpers import same
 
 import fairlib as fl
+from fairlib.shares import fair_learn, lfg
 
 
 def end_of_game(gap, seed):
@@ -27,6 +29,17 @@ def test_the_same_in_other_processes():
     bounds = [{"arms": arms, "horizon": 10**power} for arms in (2, 5) for power in (1, 3, 6)]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         assert fl.sweep(fl.ucb1_worst_case_bound, bounds, executor=pool) == fl.sweep(fl.ucb1_worst_case_bound, bounds)
+
+
+def test_games_and_policies_are_settings_like_any_other_in_other_processes_too():
+    game = fl.Bandit(fl.bernoulli([0.9, 0.5]))
+    policies = [fl.ucb1(), fair_learn(lfg([0.1, 0.1], 1.0), [0.1, 0.2])]
+    settings = [
+        {"problem": game, "policy": policy, "horizon": 200, "seed": seed} for policy in policies for seed in (0, 1)
+    ]
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        there = fl.sweep(fl.simulate, settings, executor=pool)
+    assert all(same(one, other) for one, other in zip(fl.sweep(fl.simulate, settings), there, strict=True))
 
 
 def test_an_interrupted_sweep_keeps_what_is_finished():

@@ -37,16 +37,16 @@ class Entry(NamedTuple):
 # The games -----------------------------------------------------------------------------------------------------------
 
 
-def echo(params, arm, reward, rng):
+def echo(within, reward, rng):
     """Return a delay as a reader would write it: a success is a few rounds late, one failure in four is lost."""
     if reward > 0.5:
-        return int(params[arm, 0] * rng.random())
-    return 0 if rng.random() < 0.75 else -1
+        return int(within * rng.random())
+    return 0 if rng.random() < 0.75 else math.inf
 
 
-def uneven(params, arm, reward, rng):
-    """Return a delay with a guard around it: never for one reward in ten."""
-    return math.inf if rng.random() < 0.1 else math.floor(params[arm, 0] * rng.random())
+def uneven(within, rng):
+    """Return another one: never for one reward in ten."""
+    return math.inf if rng.random() < 0.1 else math.floor(within * rng.random())
 
 
 def shared(arms, shares, **more):
@@ -94,8 +94,8 @@ GAMES: dict[str, Callable[[], Any]] = {
     "beta": lambda: fl.Bandit(fl.beta([9, 1, 4], [1, 1, 6])),
     "gaussian": lambda: fl.Bandit(fl.gaussian([0.2, 1.0, 0.7, -0.3], sd=0.8)),
     "bernoulli, geometric delay": lambda: fl.Bandit(fl.bernoulli([0.4, 0.6]), delay=de.geometric([0.05, 0.2])),
-    "beta, own delay": lambda: fl.Bandit(fl.beta([2, 3, 4], [3, 3, 3]), delay=fl.Delay(echo, [[5.0], [50.0], [9.0]])),
-    "gaussian, guarded delay": lambda: fl.Bandit(fl.gaussian([0.0, 0.5]), delay=de.own(uneven, [[30.0], [3.0]])),
+    "beta, own delay": lambda: fl.Bandit(fl.beta([2, 3, 4], [3, 3, 3]), delay=fl.Delay(echo, within=[5, 50, 9])),
+    "gaussian, uneven delay": lambda: fl.Bandit(fl.gaussian([0.0, 0.5]), delay=fl.Delay(uneven, within=[30, 3])),
     "bernoulli, three plays": lambda: fl.Bandit(fl.bernoulli(TEN), plays=3),
     "gaussian, three plays, fixed delay": lambda: fl.Bandit(
         fl.gaussian([0.1, 0.2, 0.3, 0.4]), plays=3, delay=de.fixed([0, 1, 20, math.inf])
@@ -162,16 +162,8 @@ def size(game: Any) -> int:
     return game.arms.means.size
 
 
-def length(game: Any) -> int:
-    return game.world.dimension
-
-
-def rarely(game: Any, horizon: int) -> Any:
-    return rk.fair_greedy_rarely(length(game), game.world.arms, game.world.groups, horizon)
-
-
 WITHIN = ("bernoulli", "beta", "bernoulli, geometric delay")
-ANY = ("gaussian", "beta, own delay", "gaussian, guarded delay")
+ANY = ("gaussian", "beta, own delay", "gaussian, uneven delay")
 THREE = ("bernoulli, three plays", "gaussian, three plays, fixed delay", "beta, three plays of three")
 SHARES = ("shares", "shares, tolerance", "shares, beta")
 LATE_SHARES = ("shares", "shares, tolerance", "shares, delay")
@@ -204,10 +196,10 @@ ON_ARMS: dict[str, tuple[Callable[[Any], Any], tuple[str, str, str]]] = {
     "FAIR-UCB": (lambda game: sh.fair_ucb(game.shares, game.tolerance), SHARES),
     "T-FAIR-UCB": (lambda game: sh.t_fair_ucb(game.shares, 2000), SHARES),
     "LFG": (lambda game: sh.lfg(game.shares, eta=10), LATE_SHARES),
-    "FairX-UCB, exponential": (lambda game: ex.fairx_ucb(game.merit, size(game), 0.3), EXPONENTIAL),
-    "FairX-UCB, power": (lambda game: ex.fairx_ucb(game.merit, size(game), 0.3), POWER),
-    "FairX-UCB, clipped": (lambda game: ex.fairx_ucb(game.merit, size(game), 0.3), CLIPPED),
-    "FairX-UCB, gradient": (lambda game: ex.fairx_ucb_gradient(game.merit, size(game), 0.3), EXPONENTIAL),
+    "FairX-UCB, exponential": (lambda game: ex.fairx_ucb(game.merit, 0.3), EXPONENTIAL),
+    "FairX-UCB, power": (lambda game: ex.fairx_ucb(game.merit, 0.3), POWER),
+    "FairX-UCB, clipped": (lambda game: ex.fairx_ucb(game.merit, 0.3), CLIPPED),
+    "FairX-UCB, gradient": (lambda game: ex.fairx_ucb_gradient(game.merit, 0.3), EXPONENTIAL),
     "FairX-TS": (lambda game: ex.fairx_ts(game.merit), ("exponential, delay", "power, steep", "clipped, beta")),
     "FairX-TS, own prior": (lambda game: ex.fairx_ts(game.merit, 0.5, 2.0), ("exponential", "power", "clipped")),
     "FairX-TS, normal": (
@@ -231,15 +223,19 @@ ON_ARMS: dict[str, tuple[Callable[[Any], Any], tuple[str, str, str]]] = {
     "OP-FCTS-D": (lambda game: de.op_fcts_d(game.merit, size(game), game.plays), ("geometric", "biased", "Pareto")),
     "Two-box": (lambda game: de.two_box(game.merit, size(game), game.plays, 2000), ("geometric", "biased", "fixed")),
     "Two-box, steep": (lambda game: de.two_box(game.merit, size(game), game.plays, 2000), STEEP),
-    "CUCB-D": (lambda game: de.cucb_d(size(game), game.plays), ("geometric", "packet loss", "empirical")),
+    "CUCB-D": (lambda game: de.cucb_d(game.plays), ("geometric", "packet loss", "empirical")),
     "CUCB-D, own radius": (
-        lambda game: de.cucb_d(size(game), game.plays, (0.1, 0.2)),
+        lambda game: de.cucb_d(game.plays, (0.1, 0.2)),
         ("at once", "biased", "log-normal"),
     ),
-    "MP-TS-D": (lambda game: de.mp_ts_d(size(game), game.plays), ("geometric", "fixed", "packet loss by reward")),
+    "MP-TS-D": (lambda game: de.mp_ts_d(game.plays), ("geometric", "fixed", "packet loss by reward")),
     "FGreedy-D": (
         lambda game: de.fgreedy_d(game.merit, size(game), game.plays, 0.13),
         ("geometric", "empirical", "at once"),
+    ),
+    "FCUCB-D, late start": (
+        lambda game: de.late_start(de.fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)), 3),
+        ("geometric", "fixed", "empirical"),
     ),
 }
 
@@ -266,11 +262,10 @@ WITH_CONTEXTS: dict[str, tuple[Callable[[Any], Any], tuple[str, str, str]]] = {
 
 # They look through all of the past in every round, or sort it now and then.
 WITH_HISTORY: dict[str, tuple[Callable[[Any], Any], tuple[str, str, str]]] = {
-    "Fair-Greedy": (lambda game: rk.fair_greedy(length(game)), SEPARATE),
-    "Fair-Greedy, first of ties": (lambda game: rk.fair_greedy(length(game), ties="first"), SEPARATE),
-    "Fair-Greedy V2": (lambda game: rk.fair_greedy_v2(length(game)), RANKS),
-    "Fair-Greedy, rarely": (lambda game: rarely(game, 2500), RANKS),
-    "Fair-Greedy, rarely, short memory": (lambda game: rarely(game, 50), SEPARATE),
+    "Fair-Greedy": (lambda game: rk.fair_greedy(), SEPARATE),
+    "Fair-Greedy, first of ties": (lambda game: rk.fair_greedy(ties="first"), SEPARATE),
+    "Fair-Greedy V2": (lambda game: rk.fair_greedy_v2(), RANKS),
+    "Fair-Greedy, rarely": (lambda game: rk.fair_greedy_rarely(), RANKS),
     "oracle rewards": (rk.oracle_rewards, RANKS),
 }
 

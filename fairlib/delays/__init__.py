@@ -2,13 +2,12 @@
 
 The package of the chapters *Many at once, feedback late* and *When the delay tells*, after Chen, Cai, Chen, Zhang and
 Lui (2024). A learner sees, per arm, how often it was played, how many of those rewards have arrived, and their sum. Its
-doors: `laws`, of the delay; `game`, the bandit, its result and the rounding of probabilities; `policies`; `theory`, the
-bounds.
+doors: `laws`, of the delay; `game`, the bandit and its result; `policies`, with the rounding of probabilities;
+`theory`, the bounds.
 """
 
-from fairlib.delays.game import SemiBandit, SemiResult, dependent_rounding, fair_shares
+from fairlib.delays.game import SemiBandit, SemiResult, semi_tally
 from fairlib.delays.laws import (
-    LATE,
     Law,
     biased,
     biased_draw,
@@ -20,23 +19,24 @@ from fairlib.delays.laws import (
     geometric_draw,
     log_normal,
     log_normal_draw,
-    own,
-    own_draw,
     packet_loss,
     packet_loss_draw,
     pareto,
     pareto_draw,
 )
 from fairlib.delays.policies import (
+    TwoBoxes,
     cucb_d,
     cucb_d_rule,
-    fair_step,
+    dependent_rounding,
     fcts_d,
     fcts_d_rule,
     fcucb_d,
     fcucb_d_rule,
     fgreedy_d,
     fgreedy_d_rule,
+    late_start,
+    late_start_rule,
     mp_ts_d,
     mp_ts_d_rule,
     op_fcts_d,
@@ -47,12 +47,10 @@ from fairlib.delays.policies import (
     take_turns,
     two_box,
     two_box_rule,
-    upper_ends,
 )
 from fairlib.delays.theory import Bounds, best_quantile, fcts_d_bound, fcucb_d_bound, op_fcts_d_bound, op_fcucb_d_bound
 
 __all__ = [
-    "LATE",
     "Law",
     "fixed_draw",
     "fixed",
@@ -68,16 +66,12 @@ __all__ = [
     "log_normal",
     "empirical_draw",
     "empirical",
-    "own_draw",
-    "own",
-    "fair_shares",
     "SemiResult",
     "SemiBandit",
+    "semi_tally",
     "dependent_rounding",
     "play_top",
     "take_turns",
-    "upper_ends",
-    "fair_step",
     "fcucb_d_rule",
     "fcucb_d",
     "fcts_d_rule",
@@ -86,6 +80,7 @@ __all__ = [
     "op_fcucb_d",
     "op_fcts_d_rule",
     "op_fcts_d",
+    "TwoBoxes",
     "two_box_rule",
     "two_box",
     "cucb_d_rule",
@@ -94,6 +89,8 @@ __all__ = [
     "mp_ts_d",
     "fgreedy_d_rule",
     "fgreedy_d",
+    "late_start_rule",
+    "late_start",
     "Bounds",
     "fcucb_d_bound",
     "fcts_d_bound",

@@ -1,35 +1,30 @@
-"""How late the news is: laws of the delay whose quantiles are known, and a reader's own."""
+"""How late the news is: laws of the delay whose quantiles are known. A reader's own is a `fairlib.Delay`."""
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numba import float64, int64, types
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.arms import Delay
-from fairlib.compilation import compiled
-
-LATE = types.float64(float64[:, ::1], int64, float64, types.npy_rng)
-"""What draws a reader's own delay: ``draw(params, arm, reward, rng)``, infinite for never."""
 
 
-@dataclass(frozen=True, eq=False)
 class Law(Delay):
-    """A delay whose quantiles are known; made by `fixed`, `geometric`, `pareto` and the other laws of this module.
+    """A delay whose quantiles are known; made by `fixed`, `geometric`, `pareto` and the others of this file.
 
     Parameters
     ----------
+    draw : callable
+        Returns how many rounds late a reward is, as for `Delay`.
     name : str
         What figures call it.
     quantiles : callable
         ``quantiles(q, means)`` returns, per arm, the smallest number of rounds within which a share q of the rewards
         arrives (equation 2), infinite where less than that ever arrives. The arms' means matter only where the delay
         depends on the reward.
+    **settings
+        What `draw` is set with.
 
     Examples
     --------
@@ -38,13 +33,21 @@ class Law(Delay):
     array([ 4., 45.])
     """
 
-    name: str = field(kw_only=True)
-    quantiles: Callable[[float, NDArray[np.float64]], NDArray[np.float64]] = field(kw_only=True)
+    def __init__(
+        self,
+        draw: Callable[..., float],
+        *,
+        name: str,
+        quantiles: Callable[[float, NDArray[np.float64]], NDArray[np.float64]],
+        **settings: ArrayLike,
+    ) -> None:
+        super().__init__(draw, name=name, **settings)
+        self.quantiles = quantiles
 
 
-def fixed_draw(params: Any, arm: int, reward: float, rng: Any) -> int:
+def fixed_draw(rounds):
     """Return the arm's one delay."""
-    return int(params[arm, 0])
+    return rounds
 
 
 def fixed(rounds: ArrayLike) -> Law:
@@ -73,12 +76,12 @@ def fixed(rounds: ArrayLike) -> Law:
     """
     late = _rounds("rounds", rounds)
     name = f"fixed {late[0]:g}" if (late == late[0]).all() else "fixed"
-    return Law(fixed_draw, _never(late).reshape(-1, 1), name=name, quantiles=lambda q, means: late.copy())
+    return Law(fixed_draw, name=name, quantiles=lambda q, means: late.copy(), rounds=late)
 
 
-def geometric_draw(params: Any, arm: int, reward: float, rng: Any) -> int:
+def geometric_draw(scale, rng):
     """Return the number of tosses up to the first success: an exponential variate, rounded up."""
-    return 1 + int(params[arm, 0] * rng.standard_exponential())
+    return 1 + int(scale * rng.standard_exponential())
 
 
 def geometric(probability: ArrayLike) -> Law:
@@ -104,7 +107,7 @@ def geometric(probability: ArrayLike) -> Law:
     >>> geometric([0.05]).quantiles(0.5, np.zeros(1))
     array([14.])
     """
-    p = _probabilities("probability", probability, above=0)
+    p = checks.vector("probability", probability, high=1, above=0)
 
     def quantiles(q: float, means: NDArray[np.float64]) -> NDArray[np.float64]:
         with np.errstate(divide="ignore"):
@@ -112,13 +115,13 @@ def geometric(probability: ArrayLike) -> Law:
 
     with np.errstate(divide="ignore"):
         scale = -1 / np.log1p(-p)
-    return Law(geometric_draw, scale.reshape(-1, 1), name=_named("geometric", p), quantiles=quantiles)
+    return Law(geometric_draw, name=_named("geometric", p), quantiles=quantiles, scale=scale)
 
 
-def pareto_draw(params: Any, arm: int, reward: float, rng: Any) -> int:
+def pareto_draw(index, rng):
     """Return a Pareto delay of scale 1, rounded up; never if it is past counting."""
-    power = -math.log(1.0 - rng.random()) / params[arm, 0]
-    return math.ceil(math.exp(power)) if power < 34.0 else -1
+    power = -math.log(1.0 - rng.random()) / index
+    return math.ceil(math.exp(power)) if power < 34.0 else math.inf
 
 
 def pareto(index: ArrayLike) -> Law:
@@ -151,12 +154,12 @@ def pareto(index: ArrayLike) -> Law:
             late = np.power(1 - q, -1 / alpha) if q < 1 else np.full_like(alpha, np.inf)
             return np.ceil(late * (1 - 1e-12))
 
-    return Law(pareto_draw, alpha.reshape(-1, 1), name=_named("Pareto", alpha), quantiles=quantiles)
+    return Law(pareto_draw, name=_named("Pareto", alpha), quantiles=quantiles, index=alpha)
 
 
-def packet_loss_draw(params: Any, arm: int, reward: float, rng: Any) -> int:
+def packet_loss_draw(arrives, when_zero, reward, rng):
     """Return 0, or never: the chance depends on the arm, and perhaps on the reward."""
-    return 0 if rng.random() < (params[arm, 0] if reward > 0.5 else params[arm, 1]) else -1
+    return 0.0 if rng.random() < (arrives if reward > 0.5 else when_zero) else math.inf
 
 
 def packet_loss(arrives: ArrayLike, when_zero: ArrayLike | None = None) -> Law:
@@ -184,19 +187,19 @@ def packet_loss(arrives: ArrayLike, when_zero: ArrayLike | None = None) -> Law:
     >>> packet_loss([0.8, 0.4]).quantiles(0.5, np.zeros(2))
     array([ 0., inf])
     """
-    one = _probabilities("arrives", arrives)
-    zero = one if when_zero is None else _probabilities("when_zero", when_zero, one.size)
+    one = checks.vector("arrives", arrives, 0, 1)
+    zero = one if when_zero is None else _as_many("when_zero", checks.vector("when_zero", when_zero, 0, 1), one.size)
 
     def quantiles(q: float, means: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.where(q <= means * one + (1 - means) * zero + 1e-12, 0.0, np.inf)
 
     name = _named("packet loss", one) if when_zero is None else "packet loss by reward"
-    return Law(packet_loss_draw, np.column_stack([one, zero]), name=name, quantiles=quantiles)
+    return Law(packet_loss_draw, name=name, quantiles=quantiles, arrives=one, when_zero=zero)
 
 
-def biased_draw(params: Any, arm: int, reward: float, rng: Any) -> int:
+def biased_draw(when_one, when_zero, reward):
     """Return one delay for a success and another for a failure."""
-    return int(params[arm, 0] if reward > 0.5 else params[arm, 1])
+    return when_one if reward > 0.5 else when_zero
 
 
 def biased(when_one: ArrayLike, when_zero: ArrayLike) -> Law:
@@ -229,13 +232,13 @@ def biased(when_one: ArrayLike, when_zero: ArrayLike) -> Law:
         early = np.where(one <= zero, means, 1 - means) + np.where(one == zero, 1 - means, 0)
         return np.where(q <= early + 1e-12, np.minimum(one, zero), np.maximum(one, zero))
 
-    return Law(biased_draw, np.column_stack([_never(one), _never(zero)]), name="biased", quantiles=quantiles)
+    return Law(biased_draw, name="biased", quantiles=quantiles, when_one=one, when_zero=zero)
 
 
-def log_normal_draw(params: Any, arm: int, reward: float, rng: Any) -> int:
+def log_normal_draw(centre, sigma, rng):
     """Return a log-normal delay, rounded down; never if it is past counting."""
-    power = rng.normal(params[arm, 0], params[arm, 1])
-    return int(math.exp(power)) if power < 34.0 else -1
+    power = rng.normal(centre, sigma)
+    return math.floor(math.exp(power)) if power < 34.0 else math.inf
 
 
 def log_normal(median: ArrayLike, spread: ArrayLike) -> Law:
@@ -272,12 +275,12 @@ def log_normal(median: ArrayLike, spread: ArrayLike) -> Law:
         with np.errstate(over="ignore"):
             return np.floor(np.exp(centre + sigma * ndtri(q)) + 1e-9)
 
-    return Law(log_normal_draw, np.column_stack([centre, sigma]), name="log-normal", quantiles=quantiles)
+    return Law(log_normal_draw, name="log-normal", quantiles=quantiles, centre=centre, sigma=sigma)
 
 
-def empirical_draw(params: Any, arm: int, reward: float, rng: Any) -> int:
+def empirical_draw(number, delays, rng):
     """Return one of the arm's recorded delays."""
-    return int(params[arm, 1 + int(rng.random() * params[arm, 0])])
+    return delays[int(rng.random() * number)]
 
 
 def empirical(delays: Sequence[ArrayLike]) -> Law:
@@ -306,75 +309,15 @@ def empirical(delays: Sequence[ArrayLike]) -> Law:
     if not isinstance(delays, Sequence | np.ndarray) or isinstance(delays, str) or len(delays) == 0:
         raise TypeError(f"delays must be a list with a list of delays for each arm, not {delays!r}")
     samples = [np.sort(_rounds(f"delays[{a}]", sample)) for a, sample in enumerate(delays)]
-    table = np.zeros((len(samples), 1 + max(map(len, samples))))
+    table = np.zeros((len(samples), max(map(len, samples))))
     for row, sample in zip(table, samples, strict=True):
-        row[0] = len(sample)
-        row[1 : 1 + len(sample)] = _never(sample)
+        row[: len(sample)] = sample
+    numbers = np.array([len(sample) for sample in samples], dtype=np.float64)
 
     def quantiles(q: float, means: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.array([sample[max(0, math.ceil(q * len(sample) - 1e-9) - 1)] for sample in samples])
 
-    return Law(empirical_draw, table, name="empirical", quantiles=quantiles)
-
-
-@lru_cache(maxsize=64)
-def own_draw(draw: Callable[..., float]) -> Callable[..., int]:
-    """Return a reader's draw with a guard: what is no delay stops the game."""
-
-    def guarded(params, arm, reward, rng):
-        late = draw(params, arm, reward, rng)
-        if late == math.inf or late > 1e15:
-            return -1
-        if not late >= 0.0 or late != math.floor(late):
-            raise ValueError("a delay must be a whole number of rounds of at least 0, or infinity for never")
-        return int(late)
-
-    return guarded
-
-
-def own(draw: Callable[..., float], params: ArrayLike, name: str = "own") -> Delay:
-    """Guard a reader's own delay law: it is tried before the game, and watched during it.
-
-    Parameters
-    ----------
-    draw : callable
-        ``draw(params, arm, reward, rng)`` returns how many rounds late this reward of this arm is: a whole number of
-        at least 0, or `math.inf` for never. Plain Python with `math`; it is compiled.
-    params : array_like, shape (K, m)
-        What `draw` needs to know of each arm.
-    name : str
-        What figures call it, and the messages.
-
-    Returns
-    -------
-    Delay
-        The delay. Its quantiles are not known, so that there are no bounds for it.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `params` is not a table, or one of a hundred trial draws (or, later, any draw of the game) is negative,
-        not whole or not a number.
-
-    Examples
-    --------
-    >>> own(lambda params, arm, reward, rng: rng.normal(), [[0.0]], "nonsense")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ValueError: the delay law 'nonsense' must return whole numbers of at least 0, or infinity for never, not ...
-    """
-    if not callable(draw):
-        raise TypeError(f"draw must be a function (params, arm, reward, rng), not {draw!r}")
-    table = Delay(draw, params).params  # type: ignore[arg-type]
-    rng = np.random.default_rng(0)
-    for trial in range(100):
-        arm, reward = trial % len(table), float(trial // len(table) % 2)  # type: ignore[arg-type]
-        late = draw(table, arm, reward, rng)
-        if not (late == math.inf or (late >= 0 and late == math.floor(late))):
-            raise ValueError(
-                f"the delay law {name!r} must return whole numbers of at least 0, or infinity for never, not {late!r} "
-                f"(arm {arm}, reward {reward:g})"
-            )
-    return Delay(own_draw(compiled(draw, LATE)), table)
+    return Law(empirical_draw, name="empirical", quantiles=quantiles, number=numbers, delays=table)
 
 
 def _rounds(name: str, value: ArrayLike, size: int | None = None) -> NDArray[np.float64]:
@@ -395,23 +338,10 @@ def _rounds(name: str, value: ArrayLike, size: int | None = None) -> NDArray[np.
     return late if size is None else _as_many(name, late, size)
 
 
-def _probabilities(name: str, value: ArrayLike, size: int | None = None, above: float = -math.inf) -> Any:
-    p = checks.vector(name, value, 0, 1)
-    if (p <= above).any():
-        arm = int((p <= above).argmax())
-        raise ValueError(f"{name} must be numbers in (0, 1], not {p[arm]} (arm {arm})")
-    return p if size is None else _as_many(name, p, size)
-
-
 def _as_many(name: str, numbers: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     if numbers.size != size:
         raise ValueError(f"{name} must have {size} numbers, one an arm, not {numbers.size}")
     return numbers
-
-
-def _never(late: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Write the engine's sign for never, a negative number, where a delay is infinite (or past counting)."""
-    return np.where(late < 1e15, late, -1.0)
 
 
 def _named(law: str, numbers: NDArray[np.float64]) -> str:

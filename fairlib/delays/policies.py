@@ -1,20 +1,78 @@
 """FCUCB-D and FCTS-D, OP-FCUCB-D and OP-FCTS-D, a policy with two boxes, and the paper's rivals."""
 
 import math
-from collections.abc import Callable
-from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fairlib import checks
-from fairlib.compilation import compiled, helper
+from fairlib.compilation import helper
 from fairlib.delays.game import _cap
-from fairlib.merit import STEP, VALUE, Merit, as_merit, optimistic_step, power_value
-from fairlib.policy import Policy
+from fairlib.merit import Box, Merit, as_merit, best_in_box, play_by_merit
+from fairlib.policy import Policy, share_out
+from fairlib.rules import Number, PerArm, ask, rule
 
-# ---------------------------------------------------------------------------------------------------------------------
-# From probabilities to a set of arms
+
+@helper
+def dependent_rounding(probabilities: Any, rng: Any) -> Any:
+    """Choose arms with given probabilities, as many as they sum to (Gandhi et al., 2006).
+
+    Two arms that are neither in nor out gamble against each other: one gains what the other loses, until one of them
+    is settled. The stakes are such that nobody's probability changes on average. The engine does the same job with
+    one random number (`fairlib.policy.select`); here arms are never chosen together more often than independent ones.
+
+    Parameters
+    ----------
+    probabilities : ndarray, shape (K,)
+        Probability of each arm, in [0, 1], summing to a whole number L.
+    rng : numpy.random.Generator
+        Where chance comes from.
+
+    Returns
+    -------
+    ndarray of int, shape (L,)
+        The arms, in increasing order.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside [0, 1], or they do not sum to a whole number.
+
+    Examples
+    --------
+    >>> dependent_rounding(np.array([1.0, 0.5, 0.5, 0.0]), np.random.default_rng(1))
+    array([0, 2])
+    """
+    p = probabilities.copy()
+    whole = 0.0
+    for a in range(p.size):
+        if not 0.0 <= p[a] <= 1.0 + 1e-9:
+            raise ValueError("probabilities must be numbers in [0, 1]")
+        whole += p[a]
+    plays = round(whole)
+    if abs(whole - plays) > 1e-9:
+        raise ValueError("probabilities must sum to a whole number, the number of plays")
+    i = 0  # the one arm before j that may still be neither in nor out
+    for j in range(1, p.size):
+        if not 1e-12 < p[i] < 1.0 - 1e-12:
+            i = j
+        elif 1e-12 < p[j] < 1.0 - 1e-12:
+            up, down = min(1.0 - p[i], p[j]), min(p[i], 1.0 - p[j])
+            if rng.random() * (up + down) < down:
+                p[i] += up
+                p[j] -= up
+            else:
+                p[i] -= down
+                p[j] += down
+            if not 1e-12 < p[i] < 1.0 - 1e-12:
+                i = j
+    chosen = np.zeros(plays, np.int64)
+    found = 0
+    for a in range(p.size):
+        if p[a] > 0.5 and found < plays:
+            chosen[found] = a
+            found += 1
+    return chosen
 
 
 @helper
@@ -77,76 +135,22 @@ def take_turns(t: int, plays: int, p: Any) -> bool:
     return True
 
 
-def upper_ends(params, low, high, mu):
-    """Take the upper end of every interval."""
-    for a in range(mu.size):
-        mu[a] = high[a]
-
-
-def fair_step(merit: Merit) -> Any:
-    r"""Return the optimistic step of a merit function, with no search where none is needed.
-
-    For :math:`f(x) = 1 + A x^p` on [0, 1] with :math:`A \bigl(\frac{p-1}{p+1}\bigr)^{p-1} \le 1` the upper end of
-    every interval is optimal, as :math:`f(x)(x - c)` grows with x whatever c (erratum E-D21).
-    That is the case for every merit function of the paper's experiments.
-
-    Parameters
-    ----------
-    merit : Merit
-        The merit function.
-
-    Returns
-    -------
-    callable
-        ``step(params, low, high, mu)``, compiled.
-
-    Raises
-    ------
-    TypeError
-        If `merit` is not a `Merit`.
-
-    Examples
-    --------
-    >>> from fairlib.merit import power
-    >>> fair_step(power(2, 4)) is fair_step(power(3.5, 4)), fair_step(power(2, 4)) is fair_step(power(100, 4))
-    (True, False)
-    """
-    if as_merit(merit).value is power_value:
-        scale, p = np.asarray(merit.params)
-        if scale * ((p - 1) / (p + 1)) ** (p - 1) <= 1:
-            return compiled(upper_ends, STEP)
-    return optimistic_step(merit)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # Delays that do not depend on the reward
 
 
-@lru_cache(maxsize=64)
-def fcucb_d_rule(value: Callable[..., float], step: Callable[..., None]) -> Callable[..., None]:
-    """Return the rule of FCUCB-D for a merit function and its optimistic step (Algorithm 1)."""
-
-    def rule(params, state, t, selected, observed, total, rng, p):
-        plays, merit = int(params[0]), params[3:]
-        k = p.size
-        if take_turns(t, plays, p):
-            return
-        low, high, mu = state[:k], state[k : 2 * k], state[2 * k :]
-        width = params[1] + params[2] * math.log(t)
-        for a in range(k):
-            m = max(observed[a], 1)  # line 3
-            mean, c = total[a] / m, math.sqrt(width / m)  # line 4
-            high[a] = min(mean + c, 1.0)  # line 5
-            low[a] = max(mean - c, 0.0)  # line 6
-        step(merit, low, high, mu)  # lines 8 and 9
-        whole = 0.0
-        for a in range(k):  # line 10
-            p[a] = value(merit, mu[a])
-            whole += p[a]
-        for a in range(k):
-            p[a] *= plays / whole
-
-    return rule
+@rule
+def fcucb_d_rule(plays, base, slope, merit, seen, box: Box, p):
+    """Play by the merit of the most favourable means in the box."""
+    if take_turns(seen.t, plays, p):
+        return
+    width = base + slope * math.log(seen.t)
+    for a in range(p.size):  # line 1
+        m = max(seen.observed[a], 1)
+        mean, c = seen.total[a] / m, math.sqrt(width / m)
+        box.high[a], box.low[a] = min(mean + c, 1.0), max(mean - c, 0.0)
+    best_in_box(merit, box)  # line 2
+    play_by_merit(merit, box.mu, plays, p)  # line 3
 
 
 def fcucb_d(merit: Merit, arms: int, plays: int, radius: tuple[float, float] | None = None) -> Policy:
@@ -193,25 +197,16 @@ def fcucb_d(merit: Merit, arms: int, plays: int, radius: tuple[float, float] | N
     True
     """
     number, chosen = _size(merit, arms, plays)
-    params = [chosen, *_radius(radius, math.log(4 * chosen * number), 1.0), *np.asarray(merit.params)]
-    rule = fcucb_d_rule(compiled(merit.value, VALUE), fair_step(merit))
-    return Policy("FCUCB-D", rule, params, plays=chosen, memory=3 * number, arms=number)
+    width = _radius(radius, math.log(4 * chosen * number), 1.0)
+    return Policy("FCUCB-D", fcucb_d_rule, plays=chosen, arms=number, merit=merit, **width)
 
 
-@lru_cache(maxsize=64)
-def fcts_d_rule(value: Callable[..., float]) -> Callable[..., None]:
-    """Return the rule of FCTS-D for a merit function (Algorithm 2)."""
-
-    def rule(params, state, t, selected, observed, total, rng, p):
-        plays, merit = params[0], params[1:]
-        whole = 0.0
-        for a in range(p.size):  # lines 3 and 4
-            p[a] = value(merit, rng.beta(1.0 + total[a], 1.0 + observed[a] - total[a]))
-            whole += p[a]
-        for a in range(p.size):
-            p[a] *= plays / whole
-
-    return rule
+@rule
+def fcts_d_rule(plays, merit, seen, rng, p):
+    """Play by the merit of means drawn from the posteriors of what has arrived."""
+    for a in range(p.size):
+        p[a] = rng.beta(1.0 + seen.total[a], 1.0 + seen.observed[a] - seen.total[a])  # line 1
+    play_by_merit(merit, p, plays, p)  # line 2
 
 
 def fcts_d(merit: Merit, arms: int, plays: int) -> Policy:
@@ -253,39 +248,26 @@ def fcts_d(merit: Merit, arms: int, plays: int) -> Policy:
     True
     """
     number, chosen = _size(merit, arms, plays)
-    params = [chosen, *np.asarray(merit.params)]
-    return Policy("FCTS-D", fcts_d_rule(compiled(merit.value, VALUE)), params, plays=chosen, arms=number)
+    return Policy("FCTS-D", fcts_d_rule, plays=chosen, arms=number, merit=merit)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Delays that may depend on the reward
 
 
-@lru_cache(maxsize=64)
-def op_fcucb_d_rule(value: Callable[..., float], step: Callable[..., None]) -> Callable[..., None]:
-    """Return the rule of OP-FCUCB-D for a merit function and its optimistic step (Algorithm 3)."""
-
-    def rule(params, state, t, selected, observed, total, rng, p):
-        plays, merit = int(params[0]), params[3:]
-        k = p.size
-        if take_turns(t, plays, p):
-            return
-        low, high, mu = state[:k], state[k : 2 * k], state[2 * k :]
-        width = params[1] + params[2] * math.log(t)
-        for a in range(k):
-            n, missing = selected[a], selected[a] - observed[a]  # lines 3 and 4
-            c = math.sqrt(width / n)
-            high[a] = min((missing + total[a]) / n + c, 1.0)  # lines 5 and 7
-            low[a] = max(total[a] / n - c, 0.0)  # lines 6 and 8
-        step(merit, low, high, mu)  # lines 10 and 11
-        whole = 0.0
-        for a in range(k):  # line 12
-            p[a] = value(merit, mu[a])
-            whole += p[a]
-        for a in range(k):
-            p[a] *= plays / whole
-
-    return rule
+@rule
+def op_fcucb_d_rule(plays, base, slope, merit, seen, box: Box, p):
+    """Play by the merit of the most favourable means in the box, whatever the missing rewards may be."""
+    if take_turns(seen.t, plays, p):
+        return
+    width = base + slope * math.log(seen.t)
+    for a in range(p.size):  # line 1
+        n, missing = seen.selected[a], seen.selected[a] - seen.observed[a]
+        c = math.sqrt(width / n)
+        box.high[a] = min((missing + seen.total[a]) / n + c, 1.0)
+        box.low[a] = max(seen.total[a] / n - c, 0.0)
+    best_in_box(merit, box)  # line 2
+    play_by_merit(merit, box.mu, plays, p)  # line 3
 
 
 def op_fcucb_d(merit: Merit, arms: int, plays: int, radius: tuple[float, float] | None = None) -> Policy:
@@ -329,29 +311,20 @@ def op_fcucb_d(merit: Merit, arms: int, plays: int, radius: tuple[float, float] 
     True
     """
     number, chosen = _size(merit, arms, plays)
-    params = [chosen, *_radius(radius, math.log(6 * chosen * number), 1.0), *np.asarray(merit.params)]
-    rule = op_fcucb_d_rule(compiled(merit.value, VALUE), fair_step(merit))
-    return Policy("OP-FCUCB-D", rule, params, plays=chosen, memory=3 * number, arms=number)
+    width = _radius(radius, math.log(6 * chosen * number), 1.0)
+    return Policy("OP-FCUCB-D", op_fcucb_d_rule, plays=chosen, arms=number, merit=merit, **width)
 
 
-@lru_cache(maxsize=64)
-def op_fcts_d_rule(value: Callable[..., float]) -> Callable[..., None]:
-    """Return the rule of OP-FCTS-D for a merit function (Algorithm 4)."""
-
-    def rule(params, state, t, selected, observed, total, rng, p):
-        plays, merit = params[0], params[1:]
-        whole = 0.0
-        for a in range(p.size):
-            missing = selected[a] - observed[a]
-            ones, zeros = 1.0 + total[a], 1.0 + observed[a] - total[a]
-            most = rng.beta(ones + missing, zeros)  # line 3
-            least = rng.beta(ones, zeros + missing)  # line 4
-            p[a] = value(merit, 0.5 * (most + least))  # line 5
-            whole += p[a]
-        for a in range(p.size):
-            p[a] *= plays / whole
-
-    return rule
+@rule
+def op_fcts_d_rule(plays, merit, seen, rng, p):
+    """Play by the merit of the average of two draws, one with missing rewards as 1, one with them as 0."""
+    for a in range(p.size):
+        missing = seen.selected[a] - seen.observed[a]
+        ones, zeros = 1.0 + seen.total[a], 1.0 + seen.observed[a] - seen.total[a]
+        most = rng.beta(ones + missing, zeros)  # line 1
+        least = rng.beta(ones, zeros + missing)
+        p[a] = 0.5 * (most + least)  # line 2
+    play_by_merit(merit, p, plays, p)  # line 3
 
 
 def op_fcts_d(merit: Merit, arms: int, plays: int) -> Policy:
@@ -392,47 +365,40 @@ def op_fcts_d(merit: Merit, arms: int, plays: int) -> Policy:
     True
     """
     number, chosen = _size(merit, arms, plays)
-    params = [chosen, *np.asarray(merit.params)]
-    return Policy("OP-FCTS-D", op_fcts_d_rule(compiled(merit.value, VALUE)), params, plays=chosen, arms=number)
+    return Policy("OP-FCTS-D", op_fcts_d_rule, plays=chosen, arms=number, merit=merit)
 
 
-@lru_cache(maxsize=64)
-def two_box_rule(value: Callable[..., float], step: Callable[..., None]) -> Callable[..., None]:
-    """Return the rule of the two-box policy for a merit function and its optimistic step."""
+class TwoBoxes(NamedTuple):
+    """Memory of Two-box: the safe box and the narrow one, as how far each end has moved inwards from 0 or from 1."""
 
-    def rule(params, state, t, selected, observed, total, rng, p):
-        plays, narrow, safe, merit = int(params[0]), params[1], params[2], params[3:]
-        k = p.size
-        if take_turns(t, plays, p):
-            return
-        # The safe box and the narrow one, each as what its ends have moved inwards from 0 and from 1.
-        bottom, roof = state[:k], state[k : 2 * k]
-        floor, top = state[2 * k : 3 * k], state[3 * k : 4 * k]
-        low, high, mu = state[4 * k : 5 * k], state[5 * k : 6 * k], state[6 * k : 7 * k]
-        for a in range(k):
-            n, m = selected[a], max(observed[a], 1)
-            c, mean, w = math.sqrt(safe / n), total[a] / m, math.sqrt(narrow / m)
-            bottom[a] = max(bottom[a], total[a] / n - c)
-            roof[a] = max(roof[a], 1.0 - (n - observed[a] + total[a]) / n - c)
-            floor[a] = max(floor[a], mean - w)
-            top[a] = max(top[a], 1.0 - mean - w)
-            if max(floor[a], bottom[a]) > 1.0 - max(top[a], roof[a]):
-                state[7 * k] = 1.0  # refuted: these delays depend on the rewards
-        for a in range(k):
-            low[a], high[a] = bottom[a], 1.0 - roof[a]
-            if state[7 * k] == 0.0:
-                low[a], high[a] = max(floor[a], bottom[a]), 1.0 - max(top[a], roof[a])
-            elif low[a] > high[a]:  # happens only if a bound has failed
-                low[a] = high[a]
-        step(merit, low, high, mu)
-        whole = 0.0
-        for a in range(k):
-            p[a] = value(merit, mu[a])
-            whole += p[a]
-        for a in range(k):
-            p[a] *= plays / whole
+    bottom: PerArm
+    roof: PerArm
+    floor: PerArm
+    top: PerArm
 
-    return rule
+
+@rule
+def two_box_rule(plays, narrow, safe, merit, seen, ends: TwoBoxes, refuted: Number, box: Box, p):
+    """Play by the merit of the most favourable means in what two boxes share, or in the safe one if that is nothing."""
+    if take_turns(seen.t, plays, p):
+        return
+    for a in range(p.size):  # line 1
+        n, m = seen.selected[a], max(seen.observed[a], 1)
+        c, mean, w = math.sqrt(safe / n), seen.total[a] / m, math.sqrt(narrow / m)
+        ends.bottom[a] = max(ends.bottom[a], seen.total[a] / n - c)
+        ends.roof[a] = max(ends.roof[a], 1.0 - (n - seen.observed[a] + seen.total[a]) / n - c)
+        ends.floor[a] = max(ends.floor[a], mean - w)
+        ends.top[a] = max(ends.top[a], 1.0 - mean - w)
+        if max(ends.floor[a], ends.bottom[a]) > 1.0 - max(ends.top[a], ends.roof[a]):
+            refuted[0] = 1.0  # line 2
+    for a in range(p.size):  # line 3
+        box.low[a], box.high[a] = ends.bottom[a], 1.0 - ends.roof[a]
+        if refuted[0] == 0.0:
+            box.low[a], box.high[a] = max(ends.floor[a], ends.bottom[a]), 1.0 - max(ends.top[a], ends.roof[a])
+        elif box.low[a] > box.high[a]:  # happens only if a bound has failed
+            box.low[a] = box.high[a]
+    best_in_box(merit, box)  # line 4
+    play_by_merit(merit, box.mu, plays, p)  # line 5
 
 
 def two_box(merit: Merit, arms: int, plays: int, horizon: int) -> Policy:
@@ -476,36 +442,33 @@ def two_box(merit: Merit, arms: int, plays: int, horizon: int) -> Policy:
     """
     number, chosen = _size(merit, arms, plays)
     product = chosen * number * checks.whole("horizon", horizon, 1)
-    params = [chosen, math.log(4 * product), math.log(6 * product), *np.asarray(merit.params)]
-    rule = two_box_rule(compiled(merit.value, VALUE), fair_step(merit))
-    return Policy("Two-box", rule, params, plays=chosen, memory=7 * number + 1, arms=number)
+    widths: dict[str, Any] = {"narrow": math.log(4 * product), "safe": math.log(6 * product)}
+    return Policy("Two-box", two_box_rule, plays=chosen, arms=number, merit=merit, **widths)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The paper's rivals
 
 
-def cucb_d_rule(params, state, t, selected, observed, total, rng, p):
+@rule
+def cucb_d_rule(plays, base, slope, seen, p):
     """Play the arms of the largest upper bounds on what has arrived."""
-    plays = int(params[0])
-    if take_turns(t, plays, p):
+    if take_turns(seen.t, plays, p):
         return
-    width = params[1] + params[2] * math.log(t)
+    width = base + slope * math.log(seen.t)
     for a in range(p.size):
-        each = 1.0 / max(observed[a], 1)  # divide once: that is a twentieth of the round
-        p[a] = total[a] * each + math.sqrt(width * each)
+        each = 1.0 / max(seen.observed[a], 1)  # divide once: that is a twentieth of the round
+        p[a] = seen.total[a] * each + math.sqrt(width * each)
     play_top(p, plays)
 
 
-def cucb_d(arms: int, plays: int, radius: tuple[float, float] = (0.0, 1.5)) -> Policy:
+def cucb_d(plays: int, radius: tuple[float, float] = (0.0, 1.5)) -> Policy:
     r"""CUCB-D: the arms of the largest upper bounds, with no thought of fairness (after Chen, Wang and Yuan, 2013).
 
     Parameters
     ----------
-    arms : int
-        Number of arms K.
     plays : int
-        Number of arms L that are played each round, from 1 to K.
+        Number of arms L that are played each round.
     radius : tuple of two floats
         Numbers :math:`(a, b)` of the radius :math:`\sqrt{(a + b \ln t) / (M \vee 1)}`; by default CUCB's own, with
         b = 3/2. The paper does not say which it took, its public code takes b = L + 1.
@@ -524,30 +487,27 @@ def cucb_d(arms: int, plays: int, radius: tuple[float, float] = (0.0, 1.5)) -> P
     --------
     >>> import fairlib as fl
     >>> game = fl.Bandit(fl.bernoulli([0.9, 0.8, 0.1]), plays=2)
-    >>> bool(fl.simulate(game, cucb_d(3, 2), 5000).share[0, -1, 2] < 0.05)
+    >>> bool(fl.simulate(game, cucb_d(2), 5000).share[0, -1, 2] < 0.05)
     True
     """
-    number = checks.whole("arms", arms, 1)
-    chosen = checks.whole("plays", plays, 1, number)
-    return Policy("CUCB-D", cucb_d_rule, [chosen, *_radius(radius, 0.0, 1.5)], plays=chosen, arms=number)
+    return Policy("CUCB-D", cucb_d_rule, plays=plays, **_radius(radius, 0.0, 1.5))
 
 
-def mp_ts_d_rule(params, state, t, selected, observed, total, rng, p):
+@rule
+def mp_ts_d_rule(plays, seen, rng, p):
     """Play the arms whose draws from the posterior are the largest."""
     for a in range(p.size):
-        p[a] = rng.beta(1.0 + total[a], 1.0 + observed[a] - total[a])
-    play_top(p, int(params[0]))
+        p[a] = rng.beta(1.0 + seen.total[a], 1.0 + seen.observed[a] - seen.total[a])
+    play_top(p, plays)
 
 
-def mp_ts_d(arms: int, plays: int) -> Policy:
+def mp_ts_d(plays: int) -> Policy:
     """MP-TS-D: the arms of the largest posterior draws (after Komiyama, Honda and Nakagawa, 2015).
 
     Parameters
     ----------
-    arms : int
-        Number of arms K.
     plays : int
-        Number of arms L that are played each round, from 1 to K.
+        Number of arms L that are played each round.
 
     Returns
     -------
@@ -563,29 +523,22 @@ def mp_ts_d(arms: int, plays: int) -> Policy:
     --------
     >>> import fairlib as fl
     >>> game = fl.Bandit(fl.bernoulli([0.9, 0.8, 0.1]), plays=2)
-    >>> bool(fl.simulate(game, mp_ts_d(3, 2), 5000).share[0, -1, 2] < 0.05)
+    >>> bool(fl.simulate(game, mp_ts_d(2), 5000).share[0, -1, 2] < 0.05)
     True
     """
-    number = checks.whole("arms", arms, 1)
-    chosen = checks.whole("plays", plays, 1, number)
-    return Policy("MP-TS-D", mp_ts_d_rule, [chosen], plays=chosen, arms=number)
+    return Policy("MP-TS-D", mp_ts_d_rule, plays=plays)
 
 
-@lru_cache(maxsize=64)
-def fgreedy_d_rule(value: Callable[..., float]) -> Callable[..., None]:
-    """Return the rule of FGreedy-D for a merit function."""
-
-    def rule(params, state, t, selected, observed, total, rng, p):
-        plays, epsilon, merit = params[0], params[1], params[2:]
-        explore = rng.random() < epsilon
-        whole = 0.0
-        for a in range(p.size):
-            p[a] = 1.0 if explore else value(merit, total[a] / max(observed[a], 1))
-            whole += p[a]
-        for a in range(p.size):
-            p[a] *= plays / whole
-
-    return rule
+@rule
+def fgreedy_d_rule(plays, epsilon, merit, seen, rng, p):
+    """Play by the merit of the means so far, or in a share epsilon of the rounds any arms."""
+    explore = rng.random() < epsilon
+    for a in range(p.size):
+        p[a] = 1.0 if explore else seen.total[a] / max(seen.observed[a], 1)
+    if explore:
+        share_out(p, plays)
+    else:
+        play_by_merit(merit, p, plays, p)
 
 
 def fgreedy_d(merit: Merit, arms: int, plays: int, epsilon: float) -> Policy:
@@ -623,8 +576,51 @@ def fgreedy_d(merit: Merit, arms: int, plays: int, epsilon: float) -> Policy:
     True
     """
     number, chosen = _size(merit, arms, plays)
-    params = [chosen, checks.real("epsilon", epsilon, 0, 1), *np.asarray(merit.params)]
-    return Policy("FGreedy-D", fgreedy_d_rule(compiled(merit.value, VALUE)), params, plays=chosen, arms=number)
+    settings: dict[str, Any] = {"epsilon": checks.real("epsilon", epsilon, 0, 1), "merit": merit}
+    return Policy("FGreedy-D", fgreedy_d_rule, plays=chosen, arms=number, **settings)
+
+
+@rule
+def late_start_rule(plays, rounds: int, learner, seen, p):
+    """Play the arms in turn for some rounds, and only then let the learner begin, at its round 1."""
+    if seen.t > rounds:
+        return ask(learner, p, seen.t - rounds)
+    for j in range(plays):
+        p[((seen.t - 1) * plays + j) % p.size] = 1.0
+    return -1
+
+
+def late_start(learner: Policy, rounds: int) -> Policy:
+    """Let a policy begin late, after some rounds in which the arms take turns: how the paper's public code starts.
+
+    Parameters
+    ----------
+    learner : Policy
+        The policy; it sees what the first rounds brought, and counts its own rounds from 1.
+    rounds : int
+        How many rounds come first, at least 1.
+
+    Returns
+    -------
+    Policy
+        The policy, of the same name.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `learner` is not a `Policy`, or `rounds` not a whole number of at least 1.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> game = fl.Bandit(fl.bernoulli([0.9, 0.8, 0.1, 0.2]), plays=2)
+    >>> fl.simulate(game, late_start(mp_ts_d(2), 2), 2).selected[0, -1]
+    array([1, 1, 1, 1])
+    """
+    if not isinstance(learner, Policy):
+        raise TypeError(f"learner must be a Policy, such as fcts_d(power(2, 4), 7, 3), not {learner!r}")
+    settings: dict[str, Any] = {"rounds": checks.whole("rounds", rounds, 1), "learner": learner}
+    return Policy(learner.name, late_start_rule, plays=learner.plays, arms=learner.arms, **settings)
 
 
 def _size(merit: Merit, arms: int, plays: int) -> tuple[int, int]:
@@ -637,6 +633,6 @@ def _size(merit: Merit, arms: int, plays: int) -> tuple[int, int]:
     return number, chosen
 
 
-def _radius(radius: tuple[float, float] | None, flat: float, slope: float) -> tuple[float, float]:
-    a, b = (flat, slope) if radius is None else radius
-    return checks.real("radius[0]", a, 0, math.inf), checks.real("radius[1]", b, 0, math.inf)
+def _radius(radius: tuple[float, float] | None, base: float, slope: float) -> dict[str, Any]:
+    a, b = (base, slope) if radius is None else radius
+    return {"base": checks.real("radius[0]", a, 0, math.inf), "slope": checks.real("radius[1]", b, 0, math.inf)}

@@ -1,42 +1,29 @@
 """FairX-LinUCB, FairX-LinTS and FairX-LinEG, where every arm comes with a vector."""
 
 import math
-from collections.abc import Callable
-from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.compilation import compiled
 from fairlib.contexts import ContextPolicy, Ridge, dot, width
 from fairlib.linear import _posterior, posterior_draw
-from fairlib.merit import VALUE, Merit, as_merit, optimistic_step
+from fairlib.merit import Box, Merit, as_merit, best_in_box, cut, play_by_merit
+from fairlib.policy import explore
+from fairlib.rules import rule
 
 
-@lru_cache(maxsize=64)
-def fairx_linucb_rule(value: Callable[..., float], step: Callable[..., None]) -> Callable[..., None]:
-    """Return the rule of FairX-LinUCB for a merit function and its optimistic step on a box (Algorithm 3)."""
-
-    def rule(params, state, t, contexts, groups, ridge, past, rng, p):
-        radius, least, most = params[0], params[1], params[2]
-        merit = params[3:]
-        k, v = p.size, np.empty(ridge.mean.size)
-        low, high, mu = np.empty(k), np.empty(k), np.empty(k)
-        for a in range(k):  # lines 5 and 6: what the ellipsoid leaves to each
-            centre = dot(ridge.mean, contexts[a])
-            reach = radius * width(ridge.root, contexts[a], v)
-            low[a] = min(max(centre - reach, least), most)
-            high[a] = min(max(centre + reach, least), most)
-        step(merit, low, high, mu)  # line 7
-        whole = 0.0
-        for a in range(k):  # line 8
-            p[a] = value(merit, mu[a])
-            whole += p[a]
-        for a in range(k):
-            p[a] /= whole
-
-    return rule
+@rule
+def fairx_linucb_rule(radius, merit, now, ridge, box: Box, p):
+    """Play by the merit of the most favourable means in the box around the ellipsoid."""
+    v = np.empty(ridge.mean.size)
+    for a in range(p.size):
+        centre = dot(ridge.mean, now.contexts[a])  # lines 1 and 2
+        reach = radius * width(ridge.root, now.contexts[a], v)  # line 3: what the ellipsoid leaves to each
+        box.low[a], box.high[a] = cut(centre - reach, merit), cut(centre + reach, merit)
+    best_in_box(merit, box)  # line 4
+    play_by_merit(merit, box.mu, 1, p)  # line 5
 
 
 def fairx_linucb(merit: Merit, radius: float, ridge: float = 1.0) -> ContextPolicy:
@@ -81,28 +68,18 @@ def fairx_linucb(merit: Merit, radius: float, ridge: float = 1.0) -> ContextPoli
     >>> bool(fl.simulate(game, fairx_linucb(game.merit, radius=0.5), 5000).reward_regret[0, -1] < 0)
     True
     """
-    step = optimistic_step(merit)
-    params = [checks.real("radius", radius, 0, math.inf), merit.low, merit.high, *np.asarray(merit.params)]
-    rule = fairx_linucb_rule(compiled(merit.value, VALUE), step)
-    return ContextPolicy("FairX-LinUCB", rule, params, ridge=ridge)
+    settings: dict[str, Any] = {"radius": checks.real("radius", radius, 0, math.inf), "merit": as_merit(merit)}
+    return ContextPolicy("FairX-LinUCB", fairx_linucb_rule, ridge=ridge, **settings)
 
 
-@lru_cache(maxsize=64)
-def fairx_lints_rule(value: Callable[..., float]) -> Callable[..., None]:
-    """Return the rule of FairX-LinTS for a merit function (Algorithm 4)."""
-
-    def rule(params, state, t, contexts, groups, ridge, past, rng, p):
-        sd, least, most, merit = params[0], params[1], params[2], params[3:]
-        mu = np.empty(ridge.mean.size)
-        posterior_draw(ridge, sd, rng, mu)  # line 4
-        whole = 0.0
-        for a in range(p.size):  # line 5
-            p[a] = value(merit, min(max(dot(mu, contexts[a]), least), most))
-            whole += p[a]
-        for a in range(p.size):
-            p[a] /= whole
-
-    return rule
+@rule
+def fairx_lints_rule(sd, merit, now, ridge, rng, p):
+    """Play by the merit of means under a parameter drawn from its normal posterior."""
+    mu = np.empty(ridge.mean.size)
+    posterior_draw(ridge, sd, rng, mu)
+    for a in range(p.size):
+        p[a] = cut(dot(mu, now.contexts[a]), merit)
+    play_by_merit(merit, p, 1, p)
 
 
 def fairx_lints(merit: Merit, prior_sd: float = 1.0, reward_sd: float = 1.0) -> ContextPolicy:
@@ -145,24 +122,16 @@ def fairx_lints(merit: Merit, prior_sd: float = 1.0, reward_sd: float = 1.0) -> 
     True
     """
     ridge, sd = _posterior(prior_sd, reward_sd)
-    params = [sd, as_merit(merit).low, merit.high, *np.asarray(merit.params)]
-    return ContextPolicy("FairX-LinTS", fairx_lints_rule(compiled(merit.value, VALUE)), params, ridge=ridge)
+    return ContextPolicy("FairX-LinTS", fairx_lints_rule, ridge=ridge, sd=sd, merit=as_merit(merit))
 
 
-@lru_cache(maxsize=64)
-def fairx_lineg_rule(value: Callable[..., float]) -> Callable[..., None]:
-    """Return the rule of FairX-LinEG for a merit function."""
-
-    def rule(params, state, t, contexts, groups, ridge, past, rng, p):
-        epsilon, least, most, merit = params[0], params[1], params[2], params[3:]
-        whole = 0.0
-        for a in range(p.size):
-            p[a] = value(merit, min(max(dot(ridge.mean, contexts[a]), least), most))
-            whole += p[a]
-        for a in range(p.size):
-            p[a] = (1.0 - epsilon) * p[a] / whole + epsilon / p.size
-
-    return rule
+@rule
+def fairx_lineg_rule(epsilon, merit, now, ridge, p):
+    """Play by the merit of the means as the ridge regression has them, or with probability epsilon any arm."""
+    for a in range(p.size):
+        p[a] = cut(dot(ridge.mean, now.contexts[a]), merit)
+    play_by_merit(merit, p, 1, p)
+    explore(epsilon, p)
 
 
 def fairx_lineg(merit: Merit, epsilon: float, ridge: float = 1.0) -> ContextPolicy:
@@ -197,8 +166,8 @@ def fairx_lineg(merit: Merit, epsilon: float, ridge: float = 1.0) -> ContextPoli
     >>> bool(fl.simulate(game, fairx_lineg(game.merit, 0.01), 5000).fairness_regret[0, -1] < 400)
     True
     """
-    params = [checks.real("epsilon", epsilon, 0, 1), as_merit(merit).low, merit.high, *np.asarray(merit.params)]
-    return ContextPolicy("FairX-LinEG", fairx_lineg_rule(compiled(merit.value, VALUE)), params, ridge=ridge)
+    settings: dict[str, Any] = {"epsilon": checks.real("epsilon", epsilon, 0, 1), "merit": as_merit(merit)}
+    return ContextPolicy("FairX-LinEG", fairx_lineg_rule, ridge=ridge, **settings)
 
 
 def most_favourable(
@@ -317,10 +286,10 @@ def fairx_linucb_search(merit: Merit, radius: float, ridge: float = 1.0, method:
     scale = checks.real("radius", radius, 0)
     most_favourable(merit, [[1.0]], Ridge(np.zeros(1), np.eye(1)), scale, method)  # refuses bad arguments at the door
 
-    def rule(params, state, t, contexts, groups, ridge, past, rng, p):
-        means = contexts @ most_favourable(merit, contexts, ridge, params[0], method)
+    def line_4(radius, now, ridge, p):
+        means = now.contexts @ most_favourable(merit, now.contexts, ridge, radius, method)
         p[:] = merit(np.clip(means, merit.low, merit.high))
         p /= p.sum()
 
     name = {"search": "FairX-LinUCB, ellipsoid", "gradient": "FairX-LinUCB, gradient"}[method]
-    return ContextPolicy(name, rule, [scale], ridge=ridge, interpret=True)
+    return ContextPolicy(name, line_4, ridge=ridge, interpret=True, radius=scale)

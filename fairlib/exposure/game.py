@@ -1,20 +1,19 @@
 """The games in which each arm is owed exposure by its merit, on arms and with contexts, and what came of them."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.arms import Bandit, gaussian
-from fairlib.compilation import compiled
-from fairlib.contexts import ContextBandit
-from fairlib.merit import VALUE, Merit, as_merit, clipped, fair_policy, power
+from fairlib.arms import TALLY, Bandit, gaussian
+from fairlib.binding import Bound
+from fairlib.contexts import CONTEXT_TALLY, ContextBandit, shortfall
+from fairlib.merit import Merit, as_merit, clipped, cut, fair_policy, play_by_merit, power
 from fairlib.result import Result
+from fairlib.rules import Number
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,61 +65,31 @@ class ExposureBandit(Bandit):
     """
 
     merit: Merit = field(kw_only=True)
-    sums = 2
+    outcome = ExposureResult
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.plays != 1:
             raise ValueError(f"plays must be 1 for this notion of exposure, not {self.plays}")
-        fair_policy(as_merit(self.merit), self.arms.means)
+        fair_policy(self.merit, self.arms.means)
 
     @property
     def optimal(self) -> NDArray[np.float64]:
         """The optimal fair policy (Theorem 3.1.1), shape (K,)."""
         return fair_policy(self.merit, self.arms.means)
 
-    @property
-    def truth(self) -> NDArray[np.float64]:
-        """The means, and then the optimal fair policy."""
-        return np.concatenate([self.arms.means, self.optimal])
+    @cached_property
+    def tally(self) -> Bound:
+        """What the game sums: the two regrets."""
+        return Bound(exposure_tally, TALLY, {"means": self.arms.means, "optimal": self.optimal})
 
-    @staticmethod
-    def tally(truth: Any, t: int, p: Any, selected: Any, sums: Any) -> None:
-        """Sum both regrets over the rounds, from the probabilities and not from the plays."""
-        for a in range(p.size):
-            short = truth[p.size + a] - p[a]
-            sums[0] += short * truth[a]
-            sums[1] += abs(short)
 
-    def result(self, rounds: Any, selected: Any, reward: Any, sums: Any) -> ExposureResult:
-        """Add the two regrets.
-
-        Parameters
-        ----------
-        rounds : ndarray, shape (R,)
-            The recorded rounds.
-        selected : ndarray, shape (runs, R, K)
-            How often each arm had been played.
-        reward : ndarray, shape (runs, R)
-            Reward collected so far.
-        sums : ndarray, shape (runs, R, 2)
-            What `tally` has summed.
-
-        Returns
-        -------
-        ExposureResult
-            The result.
-
-        Examples
-        --------
-        >>> import fairlib as fl
-        >>> from fairlib.merit import exponential
-        >>> game = ExposureBandit(fl.bernoulli([0.5, 0.5]), merit=exponential(4))
-        >>> game.result(np.array([1]), np.array([[[1, 0]]]), np.zeros((1, 1)), np.ones((1, 1, 2))).reward_regret
-        array([[1.]])
-        """
-        base = super().result(rounds, selected, reward, sums)
-        return ExposureResult(**vars(base), reward_regret=sums[..., 0], fairness_regret=sums[..., 1])
+def exposure_tally(means, optimal, p, reward_regret: Number, fairness_regret: Number):
+    """Sum both regrets (equations 1 and 2), from the probabilities and not from the plays."""
+    for a in range(p.size):
+        short = optimal[a] - p[a]
+        reward_regret[0] += short * means[a]
+        fairness_regret[0] += abs(short)
 
 
 def games_of_low_merit(horizon: int) -> tuple[ExposureBandit, ExposureBandit]:
@@ -225,65 +194,26 @@ class ContextExposureBandit(ContextBandit):
     """
 
     merit: Merit = field(kw_only=True)
-    sums = 3
+    outcome = ExposureResult
 
     def __post_init__(self) -> None:
         super().__post_init__()
         as_merit(self.merit)
 
-    @property
-    def truth(self) -> NDArray[np.float64]:
-        """The merit's range, and then its parameters."""
-        return np.array([self.merit.low, self.merit.high, *np.asarray(self.merit.params)])
-
-    @property
-    def tally(self) -> Callable[..., None]:
-        """Sum both regrets over the rounds (equations 5 and 6), from the probabilities and not from the plays."""
-        return exposure_tally(compiled(self.merit.value, VALUE))
-
-    def result(self, rounds: Any, selected: Any, reward: Any, sums: Any) -> ExposureResult:
-        """Add the two regrets.
-
-        Parameters
-        ----------
-        rounds : ndarray, shape (R,)
-            The recorded rounds.
-        selected : ndarray, shape (runs, R, K)
-            How often each arm had been played.
-        reward : ndarray, shape (runs, R)
-            Reward collected so far.
-        sums : ndarray, shape (runs, R, 3)
-            The regret, the reward regret and the fairness regret.
-
-        Returns
-        -------
-        ExposureResult
-            The result.
-
-        Examples
-        --------
-        >>> from fairlib.contexts import sphere
-        >>> from fairlib.merit import exponential
-        >>> game = ContextExposureBandit(sphere(2, [1.0]), merit=exponential(2, -1, 1))
-        >>> game.result(np.array([1]), np.array([[[1, 0]]]), np.zeros((1, 1)), np.ones((1, 1, 3))).fairness_regret
-        array([[1.]])
-        """
-        base = super().result(rounds, selected, reward, sums)
-        return ExposureResult(**vars(base), reward_regret=sums[..., 1], fairness_regret=sums[..., 2])
+    @cached_property
+    def tally(self) -> Bound:
+        """What the game sums: the regret, and the two of exposure."""
+        return Bound(context_exposure_tally, CONTEXT_TALLY, {"merit": self.merit})
 
 
-@lru_cache(maxsize=64)
-def exposure_tally(value: Callable[..., float]) -> Callable[..., None]:
-    """Return what sums the two regrets of a merit function."""
-
-    def tally(truth, t, groups, means, p, played, sums):
-        least, most, merit = truth[0], truth[1], truth[2:]
-        whole = 0.0
-        for a in range(p.size):
-            whole += value(merit, min(max(means[a], least), most))
-        for a in range(p.size):
-            short = value(merit, min(max(means[a], least), most)) / whole - p[a]
-            sums[1] += short * means[a]
-            sums[2] += abs(short)
-
-    return tally
+def context_exposure_tally(merit, means, p, played, regret: Number, reward_regret: Number, fairness_regret: Number):
+    """Sum the regret, and both of exposure (equations 5 and 6) from the probabilities and not from the plays."""
+    regret[0] += shortfall(means, played)
+    fair = np.empty(p.size)
+    for a in range(p.size):
+        fair[a] = cut(means[a], merit)
+    play_by_merit(merit, fair, 1, fair)
+    for a in range(p.size):
+        short = fair[a] - p[a]
+        reward_regret[0] += short * means[a]
+        fairness_regret[0] += abs(short)

@@ -1,46 +1,36 @@
 """FairX-UCB, FairX-TS and FairX-EG on arms."""
 
 import math
-from collections.abc import Callable
-from functools import lru_cache
-
-import numpy as np
+from typing import Any
 
 from fairlib import checks
-from fairlib.compilation import compiled
-from fairlib.merit import VALUE, Merit, as_merit, exponential_value, fair_policy, optimistic_step
-from fairlib.policy import Policy
+from fairlib.merit import (
+    Box,
+    Merit,
+    as_merit,
+    best_in_box,
+    cut,
+    exponential_value,
+    fair_policy,
+    play_by_merit,
+)
+from fairlib.policy import Policy, explore, try_each_once
+from fairlib.rules import rule
 
 
-@lru_cache(maxsize=64)
-def fairx_ucb_rule(value: Callable[..., float], step: Callable[..., None]) -> Callable[..., None]:
-    """Return the rule of FairX-UCB for a merit function and its optimistic step (Algorithm 1)."""
-
-    def rule(params, state, t, selected, observed, total, rng, p):
-        width, least, most, merit = params[0], params[1], params[2], params[3:]
-        k = p.size
-        low, high, mu = state[:k], state[k : 2 * k], state[2 * k :]
-        for a in range(k):
-            n = observed[a]
-            if n == 0:  # each arm once first: erratum E-F3
-                p[:] = 0.0
-                p[a] = 1.0
-                return
-            mean, w = total[a] / n, width / math.sqrt(n)  # lines 4 and 5
-            low[a] = min(max(mean - w, least), most)  # line 6
-            high[a] = min(max(mean + w, least), most)
-        step(merit, low, high, mu)  # line 7
-        whole = 0.0
-        for a in range(k):  # line 8
-            p[a] = value(merit, mu[a])
-            whole += p[a]
-        for a in range(k):
-            p[a] /= whole
-
-    return rule
+@rule
+def fairx_ucb_rule(width, merit, seen, box: Box, p):
+    """Play by the merit of the most favourable means in the box."""
+    if try_each_once(seen, p):
+        return
+    for a in range(p.size):
+        mean, w = seen.total[a] / seen.observed[a], width / math.sqrt(seen.observed[a])  # line 1
+        box.low[a], box.high[a] = cut(mean - w, merit), cut(mean + w, merit)  # line 2
+    best_in_box(merit, box)  # line 3
+    play_by_merit(merit, box.mu, 1, p)  # line 4
 
 
-def fairx_ucb(merit: Merit, arms: int, width: float) -> Policy:
+def fairx_ucb(merit: Merit, width: float) -> Policy:
     r"""FairX-UCB (Algorithm 1), with the optimistic step of line 7 solved exactly.
 
     Plays in proportion to the merit of the most favourable means in the box
@@ -50,8 +40,6 @@ def fairx_ucb(merit: Merit, arms: int, width: float) -> Policy:
     ----------
     merit : Merit
         What an arm of a given mean deserves.
-    arms : int
-        Number of arms K.
     width : float
         The factor :math:`w_0` of the confidence widths, at least 0; Theorems 3.2.1 and 3.2.2 take
         :math:`\sqrt{2 \ln(4TK/\delta)}` for rewards in [-1, 1].
@@ -76,46 +64,35 @@ def fairx_ucb(merit: Merit, arms: int, width: float) -> Policy:
     >>> from fairlib.exposure import ExposureBandit
     >>> from fairlib.merit import exponential
     >>> game = ExposureBandit(fl.bernoulli([0.8, 0.4]), merit=exponential(2))
-    >>> result = fl.simulate(game, fairx_ucb(game.merit, 2, width=0.1), 20_000)
+    >>> result = fl.simulate(game, fairx_ucb(game.merit, width=0.1), 20_000)
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
-    step = optimistic_step(merit)
-    checks.whole("arms", arms, 1)
-    params = [checks.real("width", width, 0, math.inf), merit.low, merit.high, *np.asarray(merit.params)]
-    rule = fairx_ucb_rule(compiled(merit.value, VALUE), step)
-    return Policy("FairX-UCB", rule, params, memory=3 * arms, arms=arms)
+    settings: dict[str, Any] = {"width": checks.real("width", width, 0, math.inf), "merit": as_merit(merit)}
+    return Policy("FairX-UCB", fairx_ucb_rule, **settings)
 
 
-def fairx_ucb_gradient_rule(params, state, t, selected, observed, total, rng, p):
-    """FairX-UCB as the paper runs it, for exponential merit: line 7 by ten projected gradient steps of 0.01."""
-    width, least, most, c = params[0], params[1], params[2], params[3]
-    k = p.size
-    low, high, mu = state[:k], state[k : 2 * k], state[2 * k :]
-    for a in range(k):
-        n = observed[a]
-        if n == 0:
-            p[:] = 0.0
-            p[a] = 1.0
-            return
-        mean, w = total[a] / n, width / math.sqrt(n)
-        low[a] = min(max(mean - w, least), most)
-        high[a] = min(max(mean + w, least), most)
-        mu[a] = min(max(mean, least), most)  # the paper does not say where it starts
-    for step in range(11):
-        whole, earned = 0.0, 0.0
-        for a in range(k):
-            p[a] = math.exp(c * mu[a])
-            whole += p[a]
-            earned += p[a] * mu[a]
-        for a in range(k):
-            p[a] /= whole
-            if step < 10:  # the slope of G at arm a is its probability times 1 + c (mu - G)
-                mu[a] += 0.01 * p[a] * (1.0 + c * (mu[a] - earned / whole))
-                mu[a] = min(max(mu[a], low[a]), high[a])
+@rule
+def fairx_ucb_gradient_rule(width, merit, steepness, seen, box: Box, p):
+    """FairX-UCB as the paper runs it, for exponential merit: line 3 by ten projected gradient steps of 0.01."""
+    if try_each_once(seen, p):
+        return
+    for a in range(p.size):
+        mean, w = seen.total[a] / seen.observed[a], width / math.sqrt(seen.observed[a])
+        box.low[a], box.high[a] = cut(mean - w, merit), cut(mean + w, merit)
+        box.mu[a] = cut(mean, merit)  # the paper does not say where it starts
+    for _ in range(10):
+        play_by_merit(merit, box.mu, 1, p)
+        earned = 0.0
+        for a in range(p.size):
+            earned += p[a] * box.mu[a]
+        for a in range(p.size):  # the slope of G at arm a is its probability times 1 + c (mu - G)
+            up = box.mu[a] + 0.01 * p[a] * (1.0 + steepness * (box.mu[a] - earned))
+            box.mu[a] = min(max(up, box.low[a]), box.high[a])
+    play_by_merit(merit, box.mu, 1, p)
 
 
-def fairx_ucb_gradient(merit: Merit, arms: int, width: float) -> Policy:
+def fairx_ucb_gradient(merit: Merit, width: float) -> Policy:
     r"""FairX-UCB with the local solver of the paper's experiments, for comparison with the exact `fairx_ucb`.
 
     Line 7 is ten steps of projected gradient ascent from the centre of the box, with step size 0.01 (Section 5.1). They
@@ -125,8 +102,6 @@ def fairx_ucb_gradient(merit: Merit, arms: int, width: float) -> Policy:
     ----------
     merit : Merit
         An exponential merit function, the paper's only kind.
-    arms : int
-        Number of arms K.
     width : float
         The factor :math:`w_0` of the confidence widths, at least 0.
 
@@ -146,31 +121,22 @@ def fairx_ucb_gradient(merit: Merit, arms: int, width: float) -> Policy:
     >>> from fairlib.exposure import ExposureBandit
     >>> from fairlib.merit import exponential
     >>> game = ExposureBandit(fl.bernoulli([0.8, 0.4]), merit=exponential(2))
-    >>> result = fl.simulate(game, fairx_ucb_gradient(game.merit, 2, width=0.1), 20_000)
+    >>> result = fl.simulate(game, fairx_ucb_gradient(game.merit, width=0.1), 20_000)
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
     if as_merit(merit).value is not exponential_value:
         raise ValueError(f"merit must be exponential, such as exponential(2), not {merit.name!r}")
-    checks.whole("arms", arms, 1)
-    params = [checks.real("width", width, 0, math.inf), merit.low, merit.high, *np.asarray(merit.params)]
-    return Policy("FairX-UCB, gradient", fairx_ucb_gradient_rule, params, memory=3 * arms, arms=arms)
+    settings: dict[str, Any] = {"width": checks.real("width", width, 0, math.inf), "merit": merit, **merit.settings}
+    return Policy("FairX-UCB, gradient", fairx_ucb_gradient_rule, **settings)
 
 
-@lru_cache(maxsize=64)
-def fairx_ts_rule(value: Callable[..., float]) -> Callable[..., None]:
-    """Return the rule of FairX-TS for a merit function, with Beta posteriors (Algorithm 2)."""
-
-    def rule(params, state, t, selected, observed, total, rng, p):
-        a0, b0, merit = params[0], params[1], params[2:]
-        whole = 0.0
-        for a in range(p.size):  # lines 3 and 4
-            p[a] = value(merit, rng.beta(a0 + total[a], b0 + observed[a] - total[a]))
-            whole += p[a]
-        for a in range(p.size):
-            p[a] /= whole
-
-    return rule
+@rule
+def fairx_ts_rule(a0, b0, merit, seen, rng, p):
+    """Play by the merit of means drawn from their Beta posteriors."""
+    for a in range(p.size):
+        p[a] = rng.beta(a0 + seen.total[a], b0 + seen.observed[a] - seen.total[a])  # line 1
+    play_by_merit(merit, p, 1, p)  # line 2
 
 
 def fairx_ts(merit: Merit, a: float = 1.0, b: float = 1.0) -> Policy:
@@ -203,29 +169,19 @@ def fairx_ts(merit: Merit, a: float = 1.0, b: float = 1.0) -> Policy:
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
-    shapes = [checks.real("a", a, above=0), checks.real("b", b, above=0)]
-    fair_policy(as_merit(merit), [0.0, 1.0])
-    return Policy("FairX-TS", fairx_ts_rule(compiled(merit.value, VALUE)), [*shapes, *np.asarray(merit.params)])
+    shapes: dict[str, Any] = {"a0": checks.real("a", a, above=0), "b0": checks.real("b", b, above=0)}
+    fair_policy(merit, [0.0, 1.0])
+    return Policy("FairX-TS", fairx_ts_rule, **shapes, merit=merit)
 
 
-@lru_cache(maxsize=64)
-def fairx_ts_gaussian_rule(value: Callable[..., float]) -> Callable[..., None]:
-    """Return the rule of FairX-TS for a merit function, with normal posteriors (Algorithm 2)."""
-
-    def rule(params, state, t, selected, observed, total, rng, p):
-        prior, noise = params[0], params[1]  # precisions, one over a variance
-        least, most, merit = params[2], params[3], params[4:]
-        whole = 0.0
-        for a in range(p.size):
-            precision = prior + noise * observed[a]
-            mean = noise * total[a] / precision
-            drawn = rng.normal(mean, math.sqrt(1.0 / precision))  # line 3
-            p[a] = value(merit, min(max(drawn, least), most))  # line 4
-            whole += p[a]
-        for a in range(p.size):
-            p[a] /= whole
-
-    return rule
+@rule
+def fairx_ts_gaussian_rule(prior, noise, merit, seen, rng, p):
+    """Play by the merit of means drawn from their normal posteriors."""
+    for a in range(p.size):  # prior and noise are precisions, one over a variance
+        precision = prior + noise * seen.observed[a]
+        mean = noise * seen.total[a] / precision
+        p[a] = cut(rng.normal(mean, math.sqrt(1.0 / precision)), merit)  # line 1
+    play_by_merit(merit, p, 1, p)  # line 2
 
 
 def fairx_ts_gaussian(merit: Merit, prior_sd: float = 1.0, reward_sd: float = 1.0) -> Policy:
@@ -268,30 +224,22 @@ def fairx_ts_gaussian(merit: Merit, prior_sd: float = 1.0, reward_sd: float = 1.
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
-    precisions = [checks.real("prior_sd", prior_sd, above=0) ** -2, checks.real("reward_sd", reward_sd, above=0) ** -2]
-    params = [*precisions, as_merit(merit).low, merit.high, *np.asarray(merit.params)]
-    return Policy("FairX-TS", fairx_ts_gaussian_rule(compiled(merit.value, VALUE)), params)
+    precisions: dict[str, Any] = {
+        "prior": checks.real("prior_sd", prior_sd, above=0) ** -2,
+        "noise": checks.real("reward_sd", reward_sd, above=0) ** -2,
+    }
+    return Policy("FairX-TS", fairx_ts_gaussian_rule, **precisions, merit=as_merit(merit))
 
 
-@lru_cache(maxsize=64)
-def fairx_eg_rule(value: Callable[..., float]) -> Callable[..., None]:
-    """Return the rule of FairX-EG for a merit function."""
-
-    def rule(params, state, t, selected, observed, total, rng, p):
-        epsilon, least, most, merit = params[0], params[1], params[2], params[3:]
-        whole = 0.0
-        for a in range(p.size):
-            if observed[a] == 0:
-                p[:] = 0.0
-                p[a] = 1.0
-                return
-            mean = min(max(total[a] / observed[a], least), most)
-            p[a] = value(merit, mean)
-            whole += p[a]
-        for a in range(p.size):
-            p[a] = (1.0 - epsilon) * p[a] / whole + epsilon / p.size
-
-    return rule
+@rule
+def fairx_eg_rule(epsilon, merit, seen, p):
+    """Play by the merit of the means so far, or with probability epsilon any arm."""
+    if try_each_once(seen, p):
+        return
+    for a in range(p.size):
+        p[a] = cut(seen.total[a] / seen.observed[a], merit)
+    play_by_merit(merit, p, 1, p)
+    explore(epsilon, p)
 
 
 def fairx_eg(merit: Merit, epsilon: float) -> Policy:
@@ -324,6 +272,4 @@ def fairx_eg(merit: Merit, epsilon: float) -> Policy:
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
-    as_merit(merit)
-    params = [checks.real("epsilon", epsilon, 0, 1), merit.low, merit.high, *np.asarray(merit.params)]
-    return Policy("FairX-EG", fairx_eg_rule(compiled(merit.value, VALUE)), params)
+    return Policy("FairX-EG", fairx_eg_rule, epsilon=checks.real("epsilon", epsilon, 0, 1), merit=as_merit(merit))

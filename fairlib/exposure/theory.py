@@ -72,8 +72,7 @@ def fairx_ucb_width(arms: int, horizon: int, failure: float) -> float:
     >>> round(fairx_ucb_width(14, 2_000_000, 0.1), 2)
     6.46
     """
-    delta = checks.real("failure", failure, above=0)
-    checks.real("failure", failure, 0, 1)
+    delta = checks.real("failure", failure, high=1, above=0)
     return math.sqrt(2 * math.log(4 * checks.whole("horizon", horizon, 1) * checks.whole("arms", arms, 1) / delta))
 
 
@@ -258,8 +257,7 @@ def fairx_ts_reward_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
 def _wandering(arms: int, horizon: ArrayLike, failure: float) -> NDArray[np.float64]:
     """Return what the widths of the arms played sum to, twice over: the term that both bounds share."""
     checks.whole("arms", arms, 1)
-    delta = checks.real("failure", failure, above=0)
-    checks.real("failure", failure, 0, 1)
+    delta = checks.real("failure", failure, high=1, above=0)
     rounds = checks.rounds("horizon", horizon)
     widths = np.sqrt(2 * np.log(4 * rounds * arms / delta))
     return 2 * widths * (np.sqrt(2 * rounds * math.log(4 / delta)) + 2 * np.sqrt(arms * rounds))
@@ -301,7 +299,9 @@ def linucb_radius(dimension: int, horizon: ArrayLike, failure: float, norm: floa
     np.float64(7.63)
     """
     d, rounds = checks.whole("dimension", dimension, 1), checks.rounds("horizon", horizon)
-    return checks.real("norm", norm, 0) + np.sqrt(d * np.log1p(rounds / d) + 2 * math.log(2 / _failure(failure)))
+    return checks.real("norm", norm, 0) + np.sqrt(
+        d * np.log1p(rounds / d) + 2 * math.log(2 / checks.real("failure", failure, high=1, above=0))
+    )
 
 
 def total_width(dimension: int, horizon: ArrayLike) -> NDArray[np.float64]:
@@ -409,7 +409,7 @@ def fairx_linucb_reward_bound(
     np.float64(252897.0)
     """
     rounds = checks.rounds("horizon", horizon)
-    wandering = np.sqrt(2 * rounds * math.log(4 / _failure(failure)))
+    wandering = np.sqrt(2 * rounds * math.log(4 / checks.real("failure", failure, high=1, above=0)))
     return 2 * linucb_radius(dimension, rounds, failure, norm) * (total_width(dimension, rounds) + wandering)
 
 
@@ -484,9 +484,3 @@ def fairx_lints_reward_bound(arms: int, dimension: int, horizon: ArrayLike) -> N
     """
     log = np.log(checks.whole("arms", arms, 2) * checks.rounds("horizon", horizon))
     return np.sqrt(2 * log) * total_width(dimension, horizon) + 1 / (2 * math.sqrt(2 * math.pi) * log)
-
-
-def _failure(failure: float) -> float:
-    """Take a probability of failure, above 0 and at most 1."""
-    checks.real("failure", failure, above=0)
-    return checks.real("failure", failure, 0, 1)

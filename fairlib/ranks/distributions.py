@@ -303,7 +303,7 @@ def rank(table: Any, group: int, reward: float) -> float:
     Examples
     --------
     >>> rank(flat([empirical([2.0, 4.0]), uniform_sum([4.0])]), 1, 3.0)
-    0.75
+    np.float64(0.75)
     """
     at = int(table[1 + group])
     m, degree, first = int(table[at]), int(table[at + 1]), at + 2

@@ -1,19 +1,19 @@
 """The game in which the best candidate is the one who stands highest within their own group (Section 3)."""
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.compilation import compiled
-from fairlib.contexts import CONTEXT_RULE, ROUND, ContextBandit, ContextPolicy, Past, Ridge, absorb
+from fairlib.binding import Bound
+from fairlib.contexts import CONTEXT_TALLY, ContextBandit, ContextPolicy, shortfall
 from fairlib.ranks.distributions import RewardDistribution, flat, rank
 from fairlib.result import Result
+from fairlib.rules import Number, PerGroup
+from fairlib.stepping import ContextRun, OnContexts
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +87,7 @@ class RankBandit(ContextBandit):
 
     parameter: ArrayLike = field(kw_only=True)
     distributions: Sequence[RewardDistribution] = field(kw_only=True)
+    outcome = RankResult
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -105,62 +106,20 @@ class RankBandit(ContextBandit):
             )
 
     @cached_property
-    def truth(self) -> NDArray[np.float64]:
-        """The groups' distributions, as `flat` writes them."""
-        return flat(self.distributions)
-
-    @property
-    def sums(self) -> int:  # type: ignore[override]
-        """Both regrets, and of each group the candidates received and chosen."""
-        return 2 + 2 * self.world.groups
-
-    @property
-    def tally(self) -> Callable[..., None]:
-        """Sum the fair regret (equations 1 and 14), and count."""
-        return rank_tally
-
-    def result(self, rounds: Any, selected: Any, reward: Any, sums: Any) -> RankResult:
-        """Add the fair regret and the counts.
-
-        Parameters
-        ----------
-        rounds : ndarray, shape (R,)
-            The recorded rounds.
-        selected : ndarray, shape (runs, R, K)
-            How often each arm had been played.
-        reward : ndarray, shape (runs, R)
-            Reward collected so far.
-        sums : ndarray, shape (runs, R, 2 + 2 G)
-            The regret, the fair regret, and of each group the candidates received and chosen.
-
-        Returns
-        -------
-        RankResult
-            The result.
-
-        Examples
-        --------
-        >>> from fairlib.ranks import section_6
-        >>> game = section_6()
-        >>> game.result(np.array([1]), np.zeros((1, 1, 4), int), np.zeros((1, 1)), np.ones((1, 1, 10))).fair_regret
-        array([[1.]])
-        """
-        base = super().result(rounds, selected, reward, sums)
-        groups = self.world.groups
-        return RankResult(
-            **vars(base), fair_regret=sums[..., 1], received=sums[..., 2 : 2 + groups], chosen=sums[..., 2 + groups :]
-        )
+    def tally(self) -> Bound:
+        """What the game sums: both regrets, and of each group the candidates received and chosen."""
+        return Bound(rank_tally, CONTEXT_TALLY, {"table": flat(self.distributions)})
 
 
-def rank_tally(truth, t, groups, means, p, played, sums):
-    """Sum the best rank less that of the candidate played, and count the groups."""
-    number = int(truth[0])
+def rank_tally(table, groups, means, played, regret: Number, fair_regret: Number, received: PerGroup, chosen: PerGroup):
+    """Sum the best reward less that of the candidate played, the same of the ranks (1 and 14), and count the groups."""
+    regret[0] += shortfall(means, played)
     best = 0.0
     for a in range(groups.size):
-        best = max(best, rank(truth, groups[a], means[a]))
-        sums[2 + groups[a]] += 1.0
-    sums[1] += best - rank(truth, groups[played], means[played])
-    sums[2 + number + groups[played]] += 1.0
+        best = max(best, rank(table, groups[a], means[a]))
+        received[groups[a]] += 1.0
+    fair_regret[0] += best - rank(table, groups[played], means[played])
+    chosen[groups[played]] += 1.0
 
 
 def _told(game: RankBandit) -> NDArray[np.float64]:
@@ -215,35 +174,20 @@ def acceptance_given_past(
     >>> bool(np.abs(chances - 1 / 4).max() < 0.03)
     True
     """
-    mu = _told(game)
-    if not isinstance(policy, ContextPolicy):
-        raise TypeError(f"policy must be a ContextPolicy, such as fair_greedy({mu.size}), not {policy!r}")
+    _told(game)
     last, runs, number = checks.whole("t", t, 1), checks.whole("pasts", pasts, 1), checks.whole("draws", draws, 1)
-    rule, draw = compiled(policy.rule, CONTEXT_RULE), compiled(game.world.draw, ROUND)
-    params, table, k, d = np.array(policy.params), np.array(game.world.params), game.world.arms, mu.size
     children = np.random.SeedSequence(checks.whole("seed", seed, 0)).spawn(runs)
+    ready = OnContexts(game, policy)
     chosen, received = np.zeros((runs, game.world.groups)), np.zeros((runs, game.world.groups))
-    x, groups, means, rewards, p = np.zeros((k, d)), np.zeros(k, np.int64), np.zeros(k), np.zeros(k), np.zeros(k)
     for run, child in enumerate(children):
-        rng, size = np.random.default_rng(child), d if policy.ridge else 0
-        state, ridge = np.zeros(policy.memory), Ridge(np.zeros(size), np.eye(size) / math.sqrt(policy.ridge or 1.0))
-        rows = last if policy.history else 0
-        past = Past(np.zeros((rows, k, d)), np.zeros((rows, k), np.int64), np.zeros(rows, np.int64), np.zeros(rows))
+        rng = np.random.default_rng(child)
+        play = ContextRun(ready, last, rng, rng, run)
         for now in range(1, last):
-            draw(table, rng, x, groups, means, rewards)
-            p[:] = 0.0
-            rule(params, state, now, x, groups, ridge, past, rng, p)
-            arm = int(rng.choice(k, p=p))
-            if size:
-                absorb(ridge.mean, ridge.root, x[arm], rewards[arm])
-            if rows:
-                past.contexts[now - 1], past.groups[now - 1] = x, groups
-                past.played[now - 1], past.rewards[now - 1] = arm, rewards[arm]
+            play.draw(now)
+            play.choose(now)
         for _ in range(number):
-            draw(table, rng, x, groups, means, rewards)
-            p[:] = 0.0
-            rule(params, state.copy(), last, x, groups, ridge, past, rng, p)
-            np.add.at(chosen[run], groups, p)
-            np.add.at(received[run], groups, 1.0)
+            play.draw(last)
+            np.add.at(chosen[run], play.groups, play.chances(last))
+            np.add.at(received[run], play.groups, 1.0)
     with np.errstate(invalid="ignore"):
         return chosen / received

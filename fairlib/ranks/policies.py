@@ -1,24 +1,86 @@
 """Fair-Greedy in three forms, and the policies that it is compared with."""
 
 import math
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from fairlib import checks
 from fairlib.compilation import helper
-from fairlib.contexts import ContextPolicy, Past, absorb, dot
-from fairlib.linear import any_of_the_best
-from fairlib.policy import play_largest
-from fairlib.ranks.distributions import rank
+from fairlib.contexts import ContextPolicy, Now, Past, absorb, dot
+from fairlib.policy import any_of_the_best, largest
+from fairlib.ranks.distributions import flat, rank
 from fairlib.ranks.game import RankBandit, _told
+from fairlib.rules import Array, Number, PerDimension, PerGroup, Square, rule
 
 # Fair-Greedy (Sections 4 and 7) --------------------------------------------------------------------------------------
 
 
+class Half(NamedTuple):
+    """What Fair-Greedy has learnt from the first half of the past: memory of its rules.
+
+    Parameters
+    ----------
+    mean, root : ndarray, shape (d,) and (d, d)
+        The ridge regression on the candidates chosen, as in `Ridge`.
+    estimate : ndarray, shape (d,)
+        The estimated parameter: `mean` with a pinch of noise; 0 before there is any.
+    rounds : ndarray, shape (1,)
+        How many rounds they are from.
+
+    Examples
+    --------
+    >>> Half(np.zeros(2), np.zeros((2, 2)), np.zeros(2), np.zeros(1)).estimate
+    array([0., 0.])
+    """
+
+    mean: PerDimension
+    root: Square
+    estimate: PerDimension
+    rounds: Number
+
+
+@helper(forceinline=False)
+def learn(regulariser: float, noise: float, rounds: int, past: Past, half: Half, rng: Any) -> None:
+    r"""Estimate the parameter from the first rounds (line 2).
+
+    Parameters
+    ----------
+    regulariser : float
+        The regulariser :math:`\lambda_0`.
+    noise : float
+        The magnitude :math:`\rho` of the noise.
+    rounds : int
+        How many rounds, at least 1 and at least as many as before.
+    past : Past
+        The rounds so far.
+    half : Half
+        What has been learnt; updated.
+    rng : numpy.random.Generator
+        Where the noise comes from.
+
+    Examples
+    --------
+    >>> past = Past(np.ones((1, 1, 1)), np.zeros((1, 1), int), np.zeros(1, int), np.array([3.0]))
+    >>> half = Half(np.zeros(1), np.zeros((1, 1)), np.zeros(1), np.zeros(1))
+    >>> learn(1.0, 0.0, 1, past, half, np.random.default_rng(0))
+    >>> half.estimate
+    array([1.5])
+    """
+    d, known = half.mean.size, int(half.rounds[0])
+    if known == 0:
+        for i in range(d):
+            half.root[i, i] = 1.0 / math.sqrt(regulariser)
+    for s in range(known, rounds):
+        absorb(half.mean, half.root, past.contexts[s, past.played[s]], past.rewards[s])
+    half.rounds[0] = rounds
+    scale = noise / (d * math.sqrt(rounds))
+    for i in range(d):
+        half.estimate[i] = half.mean[i] + scale * rng.standard_normal()
+
+
 # Rounding may differ with how the sum is split up; what is decided from it does not, see `count_at_most`.
-@njit(error_model="numpy", nogil=True, fastmath={"reassoc", "contract"})
+@helper(fastmath={"reassoc", "contract"})
 def quick_dot(x: Any, y: Any) -> float:
     """Return the inner product of two vectors, summed in whatever order is fastest.
 
@@ -35,7 +97,7 @@ def quick_dot(x: Any, y: Any) -> float:
     Examples
     --------
     >>> quick_dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
-    11.0
+    np.float64(11.0)
     """
     total = 0.0
     for i in range(x.size):
@@ -43,7 +105,7 @@ def quick_dot(x: Any, y: Any) -> float:
     return total
 
 
-@helper
+@helper(forceinline=False)
 def compare_with(estimate: Any, contexts: Any, longest: Any, reward: Any, low: Any, high: Any) -> None:
     """Find the estimated rewards of this round, and how far around them `quick_dot` can't be trusted.
 
@@ -68,7 +130,7 @@ def compare_with(estimate: Any, contexts: Any, longest: Any, reward: Any, low: A
     for a in range(reward.size):
         reward[a] = dot(estimate, contexts[a])
         longest[0] = max(longest[0], dot(contexts[a], contexts[a]))
-    off = 1e-15 * estimate.size * (dot(estimate, estimate) * longest[0]) ** 0.5
+    off = 1e-15 * estimate.size * math.sqrt(dot(estimate, estimate) * longest[0])
     for a in range(reward.size):
         low[a], high[a] = reward[a] - off, reward[a] + off
 
@@ -156,19 +218,15 @@ def count_in_group(value: Any, group_of: Any, group: int, low: float, high: floa
 
 
 @helper
-def ranks_in_groups(
-    estimate: Any, contexts: Any, groups: Any, past: Past, start: int, end: int, longest: Any, ranks: Any
-) -> None:
+def ranks_in_groups(estimate: Any, now: Now, past: Past, start: int, end: int, longest: Any, ranks: Any) -> None:
     """Estimate the rank of each candidate among all past candidates of the same group; 1/2 if there were none.
 
     Parameters
     ----------
     estimate : ndarray, shape (d,)
         The estimated parameter.
-    contexts : ndarray, shape (K, d)
-        The contexts of this round.
-    groups : ndarray of int, shape (K,)
-        The groups of this round.
+    now : Now
+        This round.
     past : Past
         The rounds so far.
     start, end : int
@@ -182,96 +240,53 @@ def ranks_in_groups(
     --------
     >>> contexts, groups = np.array([[[1.0], [4.0]], [[2.0], [3.0]]]), np.array([[0, 0], [0, 1]])
     >>> past, ranks = Past(contexts, groups, np.zeros(2, int), np.zeros(2)), np.empty(3)
-    >>> now = np.array([[3.0], [3.0], [3.0]]), np.array([0, 1, 2])
-    >>> ranks_in_groups(np.array([2.0]), *now, past, 0, 2, np.zeros(1), ranks)
+    >>> now = Now(3, np.array([[3.0], [3.0], [3.0]]), np.array([0, 1, 2]))
+    >>> ranks_in_groups(np.array([2.0]), now, past, 0, 2, np.zeros(1), ranks)
     >>> ranks.round(3)
     array([0.667, 1.   , 0.5  ])
     """
-    k, d = contexts.shape
+    k, d = now.contexts.shape
     reward, low, high = np.empty(k), np.empty(k), np.empty(k)
-    compare_with(estimate, contexts, longest, reward, low, high)
+    compare_with(estimate, now.contexts, longest, reward, low, high)
     rows, group_of = past.contexts[start:end].reshape(-1, d), past.groups[start:end].reshape(-1)
     n = group_of.size
     value = np.empty(n)
     for i in range(n):
         value[i] = quick_dot(estimate, rows[i])
     for a in range(k):
-        seen, below, unsure = count_in_group(value, group_of, groups[a], low[a], high[a])
+        seen, below, unsure = count_in_group(value, group_of, now.groups[a], low[a], high[a])
         if unsure > 0:
             wide = high[a] - low[a]
             for i in range(n):
                 if abs(value[i] - reward[a]) <= wide:  # hardly ever, which the processor learns to guess
-                    inside = group_of[i] == groups[a] and low[a] <= value[i] <= high[a]
+                    inside = group_of[i] == now.groups[a] and low[a] <= value[i] <= high[a]
                     below += 1 if inside and dot(estimate, rows[i]) <= reward[a] else 0
         ranks[a] = below / seen if seen > 0 else 0.5
 
 
-@helper
-def first_half_estimate(ridge: float, noise: float, state: Any, t: int, d: int, past: Past, rng: Any) -> Any:
-    r"""Return the estimate of Fair-Greedy in round t (lines 4 and 5).
-
-    It comes from the first :math:`\tilde t = \lfloor (t-1)/2 \rfloor` rounds.
-
-    Parameters
-    ----------
-    ridge : float
-        The regulariser :math:`\lambda`.
-    noise : float
-        The magnitude :math:`\rho` of the noise.
-    state : ndarray, shape (2 d + d^2 or more,)
-        The ridge regression, its mean and its root, and then the estimate.
-    t : int
-        The round.
-    d : int
-        Length of a context.
-    past : Past
-        The rounds so far.
-    rng : numpy.random.Generator
-        Where the noise comes from.
-
-    Returns
-    -------
-    ndarray, shape (d,)
-        The estimate, a part of `state`.
-
-    Examples
-    --------
-    >>> past = Past(np.ones((1, 1, 1)), np.zeros((1, 1), int), np.zeros(1, int), np.array([3.0]))
-    >>> state = np.zeros(3)
-    >>> for t in (1, 2, 3):
-    ...     estimate = first_half_estimate(1.0, 0.0, state, t, 1, past, np.random.default_rng(0))
-    >>> estimate
-    array([1.5])
-    """
-    mean, root = state[:d], state[d : d + d * d].reshape(d, d)
-    estimate = state[d + d * d : 2 * d + d * d]
-    if t == 1:
-        for i in range(d):
-            root[i, i] = 1.0 / ridge**0.5
-    half = (t - 1) // 2
-    if t % 2 == 1 and half > 0:  # the half has grown by one round
-        absorb(mean, root, past.contexts[half - 1, past.played[half - 1]], past.rewards[half - 1])
-        scale = noise / (d * half**0.5)
-        for i in range(d):
-            estimate[i] = mean[i] + scale * rng.standard_normal()
-    return estimate
-
-
-def fair_greedy_rule(params, state, t, contexts, groups, ridge, past, rng, p):
+@rule
+def fair_greedy_rule(regulariser, noise, now, past, half: Half, longest: Number, rng, p):
     """Choose the highest estimated rank within an arm's own past (Algorithm 1)."""
-    k, d = contexts.shape
-    estimate = first_half_estimate(params[0], params[1], state, t, d, past, rng)  # lines 4 and 5
-    start, end = (t - 1) // 2, t - 1  # line 6: the rounds of the second half
-    count_at_most(estimate, contexts, past.contexts, start, end, state[state.size - 1 :], p)
-    for a in range(k):
+    start, end = (now.t - 1) // 2, now.t - 1  # the rounds of the second half; line 1 is `now`
+    if start > half.rounds[0]:  # line 2, where the first half has grown
+        learn(regulariser, noise, start, past, half, rng)
+    count_at_most(half.estimate, now.contexts, past.contexts, start, end, longest, p)  # line 3
+    for a in range(p.size):
         p[a] /= max(end - start, 1)
-    if params[2] > 0.0:
-        play_largest(p)
-    else:
-        any_of_the_best(p)  # line 7
+    any_of_the_best(p)  # line 4
 
 
-def fair_greedy(dimension: int, ridge: float = 0.1, noise: float = 1e-3, ties: str = "any") -> ContextPolicy:
+@rule
+def fair_greedy_first_rule(regulariser, noise, now, past, half: Half, longest: Number, rng, p):
+    """Choose as the public code does: of the candidates with the highest estimated rank, the first."""
+    start, end = (now.t - 1) // 2, now.t - 1
+    if start > half.rounds[0]:
+        learn(regulariser, noise, start, past, half, rng)
+    count_at_most(half.estimate, now.contexts, past.contexts, start, end, longest, p)
+    return largest(p)  # of the counts: all ranks are counts over one number
+
+
+def fair_greedy(ridge: float = 0.1, noise: float = 1e-3, ties: str = "any") -> ContextPolicy:
     r"""Fair-Greedy (Algorithm 1), for games in which arm a always has a candidate of group a.
 
     The first half of the rounds gives an estimate of :math:`\mu^\star` by ridge regression, the second half, under this
@@ -280,8 +295,6 @@ def fair_greedy(dimension: int, ridge: float = 0.1, noise: float = 1e-3, ties: s
 
     Parameters
     ----------
-    dimension : int
-        Length d of a context.
     ridge : float
         The regulariser :math:`\lambda`, above 0; 0.1 in the paper's experiments.
     noise : float
@@ -304,32 +317,35 @@ def fair_greedy(dimension: int, ridge: float = 0.1, noise: float = 1e-3, ties: s
     --------
     >>> import fairlib as fl
     >>> from fairlib.ranks import section_6
-    >>> result = fl.simulate(section_6(), fair_greedy(17), 500, runs=20)
+    >>> result = fl.simulate(section_6(), fair_greedy(), 500, runs=20)
     >>> bool(result.fair_regret[:, -1].mean() < 30)
     True
     """
-    params = _fair_greedy_params(ridge, noise)
     if ties not in ("any", "first"):
         raise ValueError(f"ties must be 'any' or 'first', not {ties!r}")
-    d = checks.whole("dimension", dimension, 1)
-    params.append(float(ties == "first"))
-    return ContextPolicy("Fair-Greedy", fair_greedy_rule, params, history=True, memory=d * d + 2 * d + 1, dimension=d)
+    chosen = fair_greedy_rule if ties == "any" else fair_greedy_first_rule
+    return ContextPolicy("Fair-Greedy", chosen, **_settings(ridge, noise))
 
 
-def _fair_greedy_params(ridge: float, noise: float) -> list[float]:
-    return [checks.real("ridge", ridge, above=0), checks.real("noise", noise, 0, 1, above=0)]
+def _settings(ridge: float, noise: float) -> dict[str, Any]:
+    """Take at the door what all three forms are set with."""
+    return {
+        "regulariser": checks.real("ridge", ridge, above=0),
+        "noise": checks.real("noise", noise, high=1, above=0),
+    }
 
 
-def fair_greedy_v2_rule(params, state, t, contexts, groups, ridge, past, rng, p):
+@rule
+def fair_greedy_v2_rule(regulariser, noise, now, past, half: Half, longest: Number, rng, p):
     """Choose the highest estimated rank within all past candidates of the same group (Algorithm 2)."""
-    d = contexts.shape[1]
-    estimate = first_half_estimate(params[0], params[1], state, t, d, past, rng)  # lines 4 and 5
-    start, end = (t - 1) // 2, t - 1  # line 6: the rounds of the second half
-    ranks_in_groups(estimate, contexts, groups, past, start, end, state[state.size - 1 :], p)
-    any_of_the_best(p)  # line 7
+    start, end = (now.t - 1) // 2, now.t - 1  # the rounds of the second half; line 1 is `now`
+    if start > half.rounds[0]:  # line 2, where the first half has grown
+        learn(regulariser, noise, start, past, half, rng)
+    ranks_in_groups(half.estimate, now, past, start, end, longest, p)  # line 3
+    any_of_the_best(p)  # line 4
 
 
-def fair_greedy_v2(dimension: int, ridge: float = 0.1, noise: float = 1e-3) -> ContextPolicy:
+def fair_greedy_v2(ridge: float = 0.1, noise: float = 1e-3) -> ContextPolicy:
     r"""Fair-Greedy V2 (Algorithm 2), for games in which the candidates' groups are random.
 
     As `fair_greedy`, but each group's distribution comes from all candidates of the group, wherever they stood, so that
@@ -339,8 +355,6 @@ def fair_greedy_v2(dimension: int, ridge: float = 0.1, noise: float = 1e-3) -> C
 
     Parameters
     ----------
-    dimension : int
-        Length d of a context.
     ridge : float
         The regulariser :math:`\lambda`, above 0.
     noise : float
@@ -361,81 +375,95 @@ def fair_greedy_v2(dimension: int, ridge: float = 0.1, noise: float = 1e-3) -> C
     >>> import fairlib as fl
     >>> from fairlib.ranks import mixed_groups
     >>> game = mixed_groups([[1.0], [2.0]], [0.0, 1.0], 0.1, shares=[0.9, 0.1], arms=10)
-    >>> bool(fl.simulate(game, fair_greedy_v2(3), 500, runs=20).fair_regret[:, -1].mean() < 40)
+    >>> bool(fl.simulate(game, fair_greedy_v2(), 500, runs=20).fair_regret[:, -1].mean() < 40)
     True
     """
-    d = checks.whole("dimension", dimension, 1)
-    params = _fair_greedy_params(ridge, noise)
-    return ContextPolicy(
-        "Fair-Greedy V2", fair_greedy_v2_rule, params, history=True, memory=d * d + 2 * d + 1, dimension=d
-    )
+    return ContextPolicy("Fair-Greedy V2", fair_greedy_v2_rule, **_settings(ridge, noise))
 
 
-def fair_greedy_rarely_rule(params, state, t, contexts, groups, ridge, past, rng, p):
+class Lists(NamedTuple):
+    """The estimated rewards of each group, one list after the other: memory of a rule.
+
+    Parameters
+    ----------
+    start, end : ndarray, shape (G,)
+        Where each group's list begins, and the first place after it.
+    values : ndarray, shape (T, K)
+        The lists, row after row.
+
+    Examples
+    --------
+    >>> Lists(np.zeros(2), np.zeros(2), np.zeros((3, 4))).values.size
+    12
+    """
+
+    start: PerGroup
+    end: PerGroup
+    values: Annotated[Array, "T", "K"]
+
+
+@helper
+def sort_in_groups(estimate: Any, past: Past, start: int, end: int, lists: Lists) -> None:
+    """List the estimated rewards of all past candidates, group by group, each group's in order.
+
+    Parameters
+    ----------
+    estimate : ndarray, shape (d,)
+        The estimated parameter.
+    past : Past
+        The rounds so far.
+    start, end : int
+        The first row of them that counts, and the first after it that doesn't.
+    lists : Lists
+        Receives the rewards.
+
+    Examples
+    --------
+    >>> contexts, groups = np.array([[[1.0], [4.0]], [[3.0], [2.0]]]), np.array([[0, 1], [0, 0]])
+    >>> past = Past(contexts, groups, np.zeros(2, int), np.zeros(2))
+    >>> lists = Lists(np.zeros(2), np.zeros(2), np.zeros((2, 2)))
+    >>> sort_in_groups(np.array([2.0]), past, 0, 2, lists)
+    >>> lists.end, lists.values
+    (array([3., 4.]), array([[2., 4.],
+           [6., 8.]]))
+    """
+    values, at = lists.values.reshape(-1), 0
+    for group in range(lists.end.size):
+        first = at
+        for s in range(start, end):
+            for a in range(past.groups.shape[1]):
+                if past.groups[s, a] == group:
+                    values[at] = dot(estimate, past.contexts[s, a])
+                    at += 1
+        values[first:at].sort()
+        lists.start[group], lists.end[group] = first, at
+
+
+@rule
+def fair_greedy_rarely_rule(growth, regulariser, noise, now, past, half: Half, due: Number, lists: Lists, rng, p):
     """Choose as Fair-Greedy V2, with estimates that are kept until the data have grown by a factor."""
-    k, d = contexts.shape
-    growth, number, horizon = params[2], int(params[3]), int(params[4])
-    own = 2 * d + d * d
-    clock = state[own : own + 2]  # the next round to refresh in, and how many rounds the regression has seen
-    ends = state[own + 2 : own + 3 + number]  # where each group's values end; the first is where they begin, 0
-    values = state[own + 3 + number :]
-    mean, root, estimate = state[:d], state[d : d + d * d].reshape(d, d), state[d + d * d : own]
-    if t == 1:
-        clock[0] = 3.0
-        for i in range(d):
-            root[i, i] = 1.0 / params[0] ** 0.5
-    if clock[0] <= t <= horizon:
-        clock[0] = max(t + 1.0, math.ceil(growth * t))
-        half = (t - 1) // 2
-        for s in range(int(clock[1]), half):
-            absorb(mean, root, past.contexts[s, past.played[s]], past.rewards[s])
-        clock[1] = half
-        for i in range(d):
-            estimate[i] = mean[i] + params[1] / (d * half**0.5) * rng.standard_normal()
-        at = 0
-        for group in range(number):
-            for s in range(half, t - 1):
-                for b in range(k):
-                    if past.groups[s, b] == group:
-                        values[at] = dot(estimate, past.contexts[s, b])
-                        at += 1
-            values[int(ends[group]) : at].sort()
-            ends[group + 1] = at
-    for a in range(k):
-        start, end = int(ends[groups[a]]), int(ends[groups[a] + 1])
-        p[a] = (
-            np.searchsorted(values[start:end], dot(estimate, contexts[a]), "right") / (end - start)
-            if end > start
-            else 0.5
-        )
+    if now.t >= max(due[0], 3.0):  # before round 3 there is nothing to learn from
+        due[0] = max(now.t + 1.0, math.ceil(growth * now.t))
+        start, end = (now.t - 1) // 2, now.t - 1
+        learn(regulariser, noise, start, past, half, rng)
+        sort_in_groups(half.estimate, past, start, end, lists)
+    values = lists.values.reshape(-1)
+    for a in range(p.size):
+        first, last = int(lists.start[now.groups[a]]), int(lists.end[now.groups[a]])
+        below = np.searchsorted(values[first:last], dot(half.estimate, now.contexts[a]), "right")
+        p[a] = below / (last - first) if last > first else 0.5
     any_of_the_best(p)
 
 
-def fair_greedy_rarely(
-    dimension: int,
-    arms: int,
-    groups: int,
-    horizon: int,
-    growth: float = 1.2,
-    ridge: float = 0.1,
-    noise: float = 1e-3,
-) -> ContextPolicy:
+def fair_greedy_rarely(growth: float = 1.2, ridge: float = 0.1, noise: float = 1e-3) -> ContextPolicy:
     r"""Fair-Greedy with an estimate that is refreshed only when the data have grown: **ours**, not the paper's.
 
-    A refresh in round t does what lines 4 to 6 of Algorithm 2 do, and sorts each group's estimated rewards. They then
+    A refresh in round t does what lines 2 and 3 of Algorithm 2 do, and sorts each group's estimated rewards. They then
     serve until round ``growth * t``, and a rank is found by halving. So the number of refreshes grows like the
     logarithm of T, and the work like T instead of its square.
 
     Parameters
     ----------
-    dimension : int
-        Length d of a context.
-    arms : int
-        Number K of candidates in a round.
-    groups : int
-        Number G of groups.
-    horizon : int
-        The number of rounds that there is memory for. Later rounds keep the last estimate.
     growth : float
         The factor, above 1.
     ridge : float
@@ -457,27 +485,22 @@ def fair_greedy_rarely(
     --------
     >>> import fairlib as fl
     >>> from fairlib.ranks import section_6
-    >>> result = fl.simulate(section_6(), fair_greedy_rarely(17, 4, 4, horizon=500), 500, runs=20)
+    >>> result = fl.simulate(section_6(), fair_greedy_rarely(), 500, runs=20)
     >>> bool(result.fair_regret[:, -1].mean() < 35)
     True
     """
-    d, k = checks.whole("dimension", dimension, 1), checks.whole("arms", arms, 2)
-    g, rounds = checks.whole("groups", groups, 1), checks.whole("horizon", horizon, 3)
-    params = [*_fair_greedy_params(ridge, noise), checks.real("growth", growth, above=1), g, rounds]
-    memory = 2 * d + d * d + 3 + g + k * (rounds // 2 + 1)
-    return ContextPolicy(
-        "Fair-Greedy, rarely", fair_greedy_rarely_rule, params, history=True, memory=memory, dimension=d
-    )
+    factor = checks.real("growth", growth, above=1)
+    return ContextPolicy("Fair-Greedy, rarely", fair_greedy_rarely_rule, growth=factor, **_settings(ridge, noise))
 
 
 # Policies to compare with (appendices D.2 and E.1) -------------------------------------------------------------------
 
 
-def gmf_rule(params, state, t, contexts, groups, ridge, past, rng, p):
+@rule
+def gmf_rule(parameter, table, now, p):
     """Choose the highest true rank."""
-    k, d = contexts.shape
-    for a in range(k):
-        p[a] = rank(params[d:], groups[a], dot(params[:d], contexts[a]))
+    for a in range(p.size):
+        p[a] = rank(table, now.groups[a], dot(parameter, now.contexts[a]))
     any_of_the_best(p)
 
 
@@ -508,13 +531,14 @@ def gmf(game: RankBandit) -> ContextPolicy:
     True
     """
     mu = _told(game)
-    return ContextPolicy("GMF", gmf_rule, np.concatenate([mu, game.truth]), dimension=mu.size)
+    return ContextPolicy("GMF", gmf_rule, dimension=mu.size, parameter=mu, table=flat(game.distributions))
 
 
-def reward_optimal_rule(params, state, t, contexts, groups, ridge, past, rng, p):
+@rule
+def reward_optimal_rule(parameter, now, p):
     """Choose the largest expected reward."""
     for a in range(p.size):
-        p[a] = dot(params, contexts[a])
+        p[a] = dot(parameter, now.contexts[a])
     any_of_the_best(p)
 
 
@@ -545,13 +569,14 @@ def reward_optimal(game: RankBandit) -> ContextPolicy:
     True
     """
     mu = _told(game)
-    return ContextPolicy("reward-optimal", reward_optimal_rule, mu, dimension=mu.size)
+    return ContextPolicy("reward-optimal", reward_optimal_rule, dimension=mu.size, parameter=mu)
 
 
-def oracle_cdf_rule(params, state, t, contexts, groups, ridge, past, rng, p):
+@rule
+def oracle_cdf_rule(table, now, ridge, p):
     """Choose the highest rank that the estimated reward has in the true distribution."""
     for a in range(p.size):
-        p[a] = rank(params, groups[a], dot(ridge.mean, contexts[a]))
+        p[a] = rank(table, now.groups[a], dot(ridge.mean, now.contexts[a]))
     any_of_the_best(p)
 
 
@@ -584,12 +609,13 @@ def oracle_cdf(game: RankBandit, ridge: float = 0.1) -> ContextPolicy:
     True
     """
     _told(game)
-    return ContextPolicy("oracle CDF", oracle_cdf_rule, game.truth, ridge=checks.real("ridge", ridge, above=0))
+    return ContextPolicy("oracle CDF", oracle_cdf_rule, ridge=ridge, table=flat(game.distributions))
 
 
-def oracle_rewards_rule(params, state, t, contexts, groups, ridge, past, rng, p):
+@rule
+def oracle_rewards_rule(parameter, now, past, longest: Number, p):
     """Choose the highest rank that the true reward has among all past candidates of its group."""
-    ranks_in_groups(params, contexts, groups, past, 0, t - 1, state, p)
+    ranks_in_groups(parameter, now, past, 0, now.t - 1, longest, p)
     any_of_the_best(p)
 
 
@@ -620,4 +646,4 @@ def oracle_rewards(game: RankBandit) -> ContextPolicy:
     True
     """
     mu = _told(game)
-    return ContextPolicy("oracle rewards", oracle_rewards_rule, mu, history=True, memory=1, dimension=mu.size)
+    return ContextPolicy("oracle rewards", oracle_rewards_rule, dimension=mu.size, parameter=mu)

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.ranks.distributions import RewardDistribution, flat
 from fairlib.ranks.game import RankBandit, _told
-from fairlib.ranks.policies import _fair_greedy_params
-from fairlib.ranks.worlds import mixed_draw, separate_draw
+from fairlib.ranks.worlds import WeightedBandit
 
 # The price of fairness (Appendix F) ----------------------------------------------------------------------------------
 
@@ -215,33 +214,30 @@ def constants(game: RankBandit) -> Constants:
     (0.3333333333333333, 85.0, 0.0207)
     """
     mu = _told(game)
-    mixed = game.world.draw is mixed_draw
-    if not mixed and game.world.draw is not separate_draw:
+    if not isinstance(game, WeightedBandit):
         raise ValueError("game must be made by separate_groups or mixed_groups")
-    params = np.asarray(game.world.params)
-    if not mixed and params[0, 1] > 0:
-        raise ValueError(f"game must have candidates that are independent, not together={params[0, 1]}")
-    groups, n = game.world.groups, (mu.size - 1) // game.world.groups
+    if game.together > 0:
+        raise ValueError(f"game must have candidates that are independent, not together={game.together}")
+    groups, n = game.weights.shape
     sigma = np.zeros((mu.size, mu.size))
-    for i, bias in enumerate(params[1:, 0]):
+    for i, bias in enumerate(game.biases):
         mean = np.zeros(mu.size)
         own = slice(i * n, i * n + n)
         mean[own], mean[-1] = 0.5, bias
         sigma += np.outer(mean, mean) / groups
         sigma[own, own] += np.eye(n) / 12 / groups
     values = np.linalg.eigvalsh(sigma)
-    shares = np.diff(params[1:, n + 1], prepend=0.0) if mixed else None
     return Constants(
         arms=game.world.arms,
         groups=groups,
         dimension=mu.size,
-        length=math.sqrt(n + float(np.max(params[1:, 0] ** 2))),
+        length=math.sqrt(n + float(np.max(game.biases**2))),
         norm=float(np.linalg.norm(mu)),
-        sd=float(params[0, 0]),
+        sd=game.sd,
         density=max(law.largest_density for law in game.distributions),
         eigenvalue=float(values[values > 1e-9 * values[-1]].min()),
-        least=1.0 if shares is None else float(game.world.arms * shares.min()),
-        by_chance=mixed,
+        least=1.0 if game.shares is None else float(game.world.arms * game.shares.min()),
+        by_chance=game.shares is not None,
     )
 
 
@@ -282,11 +278,12 @@ def rank_error(groups: int, horizon: int, failure: float, t: ArrayLike, candidat
     rounds = checks.rounds("t", t)
     if (rounds < 2).any():
         raise ValueError(f"t must be at least 2, as round 1 has no past, not {t!r}")
-    log = math.log(2 * checks.whole("groups", groups, 1) * checks.whole("horizon", horizon, 1) / _failure(failure))
+    delta = checks.real("failure", failure, above=0, below=1)
+    log = math.log(2 * checks.whole("groups", groups, 1) * checks.whole("horizon", horizon, 1) / delta)
     return np.sqrt(log / ((rounds - 1) * checks.real("candidates", candidates, above=0)))
 
 
-def counted_from(game: Constants, horizon: int, failure: float, alpha: float) -> float:
+def counted_from(game: Constants, horizon: ArrayLike, failure: float, alpha: float) -> NDArray[np.float64]:
     r"""Return the round from which no group has been seen too rarely (Lemma E.1, with errata E-G13 and E-G20).
 
     With probability at least :math:`1 - \delta`, from round
@@ -303,7 +300,7 @@ def counted_from(game: Constants, horizon: int, failure: float, alpha: float) ->
     ----------
     game : Constants
         The game's constants.
-    horizon : int
+    horizon : array_like of int
         The number of rounds T.
     failure : float
         The probability :math:`\delta`, in (0, 1).
@@ -312,7 +309,7 @@ def counted_from(game: Constants, horizon: int, failure: float, alpha: float) ->
 
     Returns
     -------
-    float
+    ndarray, shape of `horizon`
         The round; 1 if the groups are not drawn at random.
 
     Raises
@@ -324,13 +321,12 @@ def counted_from(game: Constants, horizon: int, failure: float, alpha: float) ->
     --------
     >>> from fairlib.ranks import mixed_groups
     >>> game = constants(mixed_groups([[1.0], [2.0]], [0.0, 1.0], 0.1, shares=[0.9, 0.1], arms=10))
-    >>> round(counted_from(game, horizon=2500, failure=0.05, alpha=0.5), 1)
-    185.2
+    >>> counted_from(game, horizon=2500, failure=0.05, alpha=0.5).round(1)
+    np.float64(185.2)
     """
-    _constants(game)
-    share = _alpha(alpha)
-    log = math.log(game.groups * checks.whole("horizon", horizon, 1) / _failure(failure))
-    return 1 + 4 * log / ((1 - share) ** 2 * game.least) if game.by_chance else 1.0
+    by_chance = float(_constants(game).by_chance)
+    log = np.log(game.groups * checks.rounds("horizon", horizon) / checks.real("failure", failure, above=0, below=1))
+    return 1 + by_chance * 4 * log / ((1 - checks.real("alpha", alpha, above=0, below=1)) ** 2 * game.least)
 
 
 def chance_of_each(arms: int, error: ArrayLike) -> NDArray[np.float64]:
@@ -397,10 +393,10 @@ def explored_from(arms: int, groups: int, failure: float, c: float = 0.5, candid
     >>> round(explored_from(4, 4, 0.1))
     31400
     """
-    k, log = checks.whole("arms", arms, 2), math.log(5 * checks.whole("groups", groups, 1) * math.e / _failure(failure))
-    if checks.real("c", c, 0, 1) == 1:
-        raise ValueError("c must be below 1, not 1")
-    return 3 + 8 * (log / checks.real("candidates", candidates, above=0)) ** 1.5 / (1 - c ** (1 / k)) ** 3
+    k, share = checks.whole("arms", arms, 2), checks.real("c", c, 0, below=1)
+    delta = checks.real("failure", failure, above=0, below=1)
+    log = math.log(5 * checks.whole("groups", groups, 1) * math.e / delta)
+    return 3 + 8 * (log / checks.real("candidates", candidates, above=0)) ** 1.5 / (1 - share ** (1 / k)) ** 3
 
 
 def least_exploration(game: Constants, error: float = 0.0) -> float:
@@ -486,7 +482,8 @@ def estimate_radius(
     array([32. , 34.7])
     """
     _constants(game)
-    rounds, (lam, rho), delta = checks.rounds("t", t), _fair_greedy_params(ridge, noise), _failure(failure)
+    rounds, delta = checks.rounds("t", t), checks.real("failure", failure, above=0, below=1)
+    lam, rho = checks.real("ridge", ridge, above=0), checks.real("noise", noise, high=1, above=0)
     if (rounds < 3).any():
         raise ValueError(f"t must be at least 3, as there is no estimate before, not {t!r}")
     half, d = (rounds - 1) // 2, game.dimension
@@ -541,14 +538,13 @@ def fair_greedy_bound(
     True
     """
     rounds = _horizons(horizon)
-    delta = _failure(failure) / (2 if _constants(game).by_chance else 1)
-    candidates = game.least * (_alpha(alpha) if game.by_chance else 1.0)
+    delta = checks.real("failure", failure, above=0, below=1) / (2 if _constants(game).by_chance else 1)
+    candidates = game.least * (checks.real("alpha", alpha, above=0, below=1) if game.by_chance else 1.0)
     kappa, log = least_exploration(game), np.log(8 * game.groups * rounds / delta)
     tau_1 = 1 + 16 * (game.arms * game.length**2 / game.eigenvalue) ** 2 * log / candidates
     steps = 27 * game.length**2 / (2 * kappa)
     tau_2 = steps * math.log(2 * game.dimension / delta * (1 + steps))
-    counted = 4 * np.log(game.groups * rounds / delta) / ((1 - alpha) ** 2 * game.least) if game.by_chance else 0.0
-    tau = 4 * np.maximum(np.maximum(tau_1, tau_2), 1 + counted) + 3
+    tau = 4 * np.maximum(np.maximum(tau_1, tau_2), counted_from(game, horizon, delta, alpha)) + 3
     radius = estimate_radius(game, horizon, delta, ridge, noise)
     learning = 32 * math.sqrt(2 / kappa) * game.density * game.length * radius * np.sqrt(rounds)
     return tau + learning + 4 * np.sqrt(rounds * log / candidates)
@@ -593,12 +589,12 @@ def printed_bound(
     True
     """
     rounds = _horizons(horizon)
-    delta = _failure(failure) / (2 if _constants(game).by_chance else 1)
-    lam, k, g, share = checks.real("ridge", ridge, above=0), game.arms, game.groups, _alpha(alpha)
-    candidates = game.least * (share if game.by_chance else 1.0)
+    delta = checks.real("failure", failure, above=0, below=1) / (2 if _constants(game).by_chance else 1)
+    lam, k, g = checks.real("ridge", ridge, above=0), game.arms, game.groups
+    candidates = game.least * (checks.real("alpha", alpha, above=0, below=1) if game.by_chance else 1.0)
     tau_1 = 32 * k**3 * (math.log(5 * g * math.e / delta) / candidates) ** 1.5
     tau_2 = 54 * game.length**2 / game.eigenvalue * math.log(4 * game.dimension / delta)
-    tau_3 = 2 * np.log(g * rounds / delta) / ((1 - share) ** 2 * game.least) if game.by_chance else 0.0
+    tau_3 = (counted_from(game, horizon, delta, alpha) - 1) / 2  # half of what is needed (E-G13)
     inner = (8 + 4 * rounds * max(game.length**2 / lam, 1)) / delta
     radius = (math.sqrt(lam) + game.sd + game.length) * np.sqrt(game.dimension * rounds * np.log(inner))
     radius += np.sqrt(lam * rounds) * game.norm
@@ -618,15 +614,3 @@ def _constants(game: Constants) -> Constants:
     if not isinstance(game, Constants):
         raise TypeError(f"game must be Constants, such as constants(section_6()), not {game!r}")
     return game
-
-
-def _failure(failure: float) -> float:
-    if checks.real("failure", failure, 0, 1, above=0) == 1:
-        raise ValueError("failure must be below 1, not 1")
-    return float(failure)
-
-
-def _alpha(alpha: float) -> float:
-    if checks.real("alpha", alpha, 0, 1, above=0) == 1:
-        raise ValueError("alpha must be below 1, not 1")
-    return float(alpha)

@@ -1,5 +1,6 @@
 """Where candidates come from: the simulations of the paper, and people from data (Sections 6 and 7)."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -8,20 +9,52 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.compilation import helper
 from fairlib.contexts import World, dot
-from fairlib.ranks.distributions import RewardDistribution, empirical, uniform_sum
+from fairlib.ranks.distributions import empirical, uniform_sum
 from fairlib.ranks.game import RankBandit
 
 
+@dataclass(frozen=True, eq=False)
+class WeightedBandit(RankBandit):
+    r"""A game of `separate_groups` or `mixed_groups`, which knows what it is made of.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (G, n)
+        Weights of each group.
+    biases : ndarray, shape (G,)
+        Bias of each group.
+    sd : float
+        Standard deviation of the noise.
+    together : float
+        Probability that the candidates of a round are not independent.
+    shares : ndarray, shape (G,), or None
+        Probability that a candidate is of each group; None if there is one candidate from each.
+
+    Examples
+    --------
+    >>> section_6(step=3).biases
+    array([0., 3., 6., 9.])
+    """
+
+    weights: NDArray[np.float64] = field(kw_only=True)
+    biases: NDArray[np.float64] = field(kw_only=True)
+    sd: float = field(kw_only=True)
+    together: float = field(default=0.0, kw_only=True)
+    shares: NDArray[np.float64] | None = field(default=None, kw_only=True)
+
+
 @helper
-def candidate(params: Any, group: int, y: Any, x: Any) -> float:
+def candidate(weights: Any, biases: Any, group: int, y: Any, x: Any) -> float:
     """Write the context of a candidate of a group of `separate_groups` or `mixed_groups`; return its expected reward.
 
     Parameters
     ----------
-    params : ndarray, shape (1 + G, n + 1)
-        First the noise; then, for each group, its bias and its weights.
+    weights : ndarray, shape (G, n)
+        The groups' weights.
+    biases : ndarray, shape (G,)
+        Their biases.
     group : int
-        The group.
+        The candidate's group.
     y : ndarray, shape (n,)
         The candidate's own numbers.
     x : ndarray, shape (G n + 1,)
@@ -35,35 +68,32 @@ def candidate(params: Any, group: int, y: Any, x: Any) -> float:
     Examples
     --------
     >>> x = np.empty(3)
-    >>> candidate(np.array([[0.0, 0.0], [1.0, 2.0], [5.0, 3.0]]), 1, np.array([0.5]), x), x
-    (6.5, array([0. , 0.5, 5. ]))
+    >>> candidate(np.array([[2.0], [3.0]]), np.array([1.0, 5.0]), 1, np.array([0.5]), x), x
+    (np.float64(6.5), array([0. , 0.5, 5. ]))
     """
-    n = y.size
     for i in range(x.size):
         x[i] = 0.0
-    x[x.size - 1] = params[1 + group, 0]
-    mean = params[1 + group, 0]
-    for i in range(n):
-        x[group * n + i] = y[i]
-        mean += params[1 + group, 1 + i] * y[i]
+    x[x.size - 1] = mean = biases[group]
+    for i in range(y.size):
+        x[group * y.size + i] = y[i]
+        mean += weights[group, i] * y[i]
     return mean
 
 
-def separate_draw(params, rng, contexts, groups, means, rewards):
+def separate_draw(weights, biases, sd, together, rng, contexts, groups, means, rewards):
     """Draw one candidate from each group; sometimes all have the same numbers."""
-    n = params.shape[1] - 1
-    y = np.empty(n)
-    together = rng.random() < params[0, 1]
+    y = np.empty(weights.shape[1])
+    alike = rng.random() < together
     for a in range(groups.size):
-        if a == 0 or not together:
-            for i in range(n):
+        if a == 0 or not alike:
+            for i in range(y.size):
                 y[i] = rng.random()
         groups[a] = a
-        means[a] = candidate(params, a, y, contexts[a])
-        rewards[a] = means[a] + params[0, 0] * rng.standard_normal()
+        means[a] = candidate(weights, biases, a, y, contexts[a])
+        rewards[a] = means[a] + sd * rng.standard_normal()
 
 
-def separate_groups(weights: ArrayLike, biases: ArrayLike, sd: float, together: float = 0.0) -> RankBandit:
+def separate_groups(weights: ArrayLike, biases: ArrayLike, sd: float, together: float = 0.0) -> WeightedBandit:
     r"""Return a game with one candidate from each group; rewards are weighted sums of uniforms (Section 6).
 
     Group g has weights :math:`w_g` and a bias :math:`b_g`. A candidate is :math:`Y \in [0, 1]^n`, uniform, and brings
@@ -97,12 +127,14 @@ def separate_groups(weights: ArrayLike, biases: ArrayLike, sd: float, together: 
     >>> separate_groups([[1.0, 2.0], [3.0, 0.0]], [0.0, 1.0], sd=0.1).parameter
     array([1., 2., 3., 0., 1.])
     """
-    params, mu, laws = _groups(weights, biases, sd)
-    params[0, 1] = checks.real("together", together, 0, 1)
-    return RankBandit(World(len(laws), mu.size, separate_draw, params, len(laws)), parameter=mu, distributions=laws)
+    made, told = _groups(weights, biases, sd)
+    made["together"] = checks.real("together", together, 0, 1)
+    number = len(made["biases"])
+    world = World(number, told["parameter"].size, separate_draw, groups=number, **made)
+    return WeightedBandit(world, **told, **made)
 
 
-def section_6(step: float = 16 / 3, sd: float = 2.0, together: float = 0.0) -> RankBandit:
+def section_6(step: float = 16 / 3, sd: float = 2.0, together: float = 0.0) -> WeightedBandit:
     r"""Return the simulation of section 6 and appendix D.1: four groups, d = 17.
 
     Parameters
@@ -133,22 +165,21 @@ def section_6(step: float = 16 / 3, sd: float = 2.0, together: float = 0.0) -> R
     return separate_groups(weights, checks.real("step", step) * np.arange(4), sd, together)
 
 
-def mixed_draw(params, rng, contexts, groups, means, rewards):
-    """Draw each candidate's group, and then the candidate."""
-    n = params.shape[1] - 2
-    y = np.empty(n)
+def mixed_draw(weights, biases, sd, ends, rng, contexts, groups, means, rewards):
+    """Draw each candidate's group, whose share of [0, 1) ends where `ends` says, and then the candidate."""
+    y = np.empty(weights.shape[1])
     for a in range(groups.size):
         u, group = rng.random(), 0
-        while u >= params[1 + group, n + 1]:
+        while u >= ends[group]:
             group += 1
-        for i in range(n):
+        for i in range(y.size):
             y[i] = rng.random()
         groups[a] = group
-        means[a] = candidate(params, group, y, contexts[a])
-        rewards[a] = means[a] + params[0, 0] * rng.standard_normal()
+        means[a] = candidate(weights, biases, group, y, contexts[a])
+        rewards[a] = means[a] + sd * rng.standard_normal()
 
 
-def mixed_groups(weights: ArrayLike, biases: ArrayLike, sd: float, shares: ArrayLike, arms: int) -> RankBandit:
+def mixed_groups(weights: ArrayLike, biases: ArrayLike, sd: float, shares: ArrayLike, arms: int) -> WeightedBandit:
     r"""Return a pool of candidates whose groups are drawn at random, with rewards as in `separate_groups` (Section 7).
 
     Parameters
@@ -179,44 +210,73 @@ def mixed_groups(weights: ArrayLike, biases: ArrayLike, sd: float, shares: Array
     >>> mixed_groups([[1.0], [2.0]], [0.0, 1.0], 0.1, shares=[0.9, 0.1], arms=10).world.groups
     2
     """
-    params, mu, laws = _groups(weights, biases, sd)
-    q = checks.vector("shares", shares, 0, 1, above=0)
-    if q.size != len(laws) or abs(q.sum() - 1) > 1e-9:
-        raise ValueError(f"shares must be {len(laws)} numbers, one a group, with sum 1, not {shares!r}")
-    ends = np.append(np.cumsum(q)[:-1], 1.0)
-    params = np.column_stack([params, np.concatenate([[0.0], ends])])
-    world = World(checks.whole("arms", arms, 2), mu.size, mixed_draw, params, len(laws))
-    return RankBandit(world, parameter=mu, distributions=laws)
+    made, told = _groups(weights, biases, sd)
+    q, number = checks.vector("shares", shares, 0, 1, above=0), len(made["biases"])
+    if q.size != number or abs(q.sum() - 1) > 1e-9:
+        raise ValueError(f"shares must be {number} numbers, one a group, with sum 1, not {shares!r}")
+    ends = np.append(np.cumsum(q)[:-1], 1.0)  # whatever rounding makes of the sum
+    candidates = checks.whole("arms", arms, 2)
+    world = World(candidates, told["parameter"].size, mixed_draw, groups=number, ends=ends, **made)
+    return WeightedBandit(world, shares=q, **told, **made)
 
 
-def _groups(
-    weights: ArrayLike, biases: ArrayLike, sd: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], list[RewardDistribution]]:
-    """Return what the draws need to know, the parameter, and the distributions."""
+def _groups(weights: ArrayLike, biases: ArrayLike, sd: float) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what draws are set with, and what a `RankBandit` is told, both by name."""
     w, bias = checks.array("weights", weights, 2), checks.array("biases", biases, 1)
     if len(w) < 2 or bias.size != len(w):
         raise ValueError(
             f"weights and biases must be of at least 2 groups, as many in each, not {len(w)} and {bias.size}"
         )
-    params = np.zeros((1 + len(w), 1 + w.shape[1]))
-    params[0, 0] = checks.real("sd", sd, 0)
-    params[1:, 0], params[1:, 1:] = bias, w
-    return params, np.append(w.ravel(), 1.0), [uniform_sum(row, b) for row, b in zip(w, bias, strict=True)]
+    laws = [uniform_sum(row, b) for row, b in zip(w, bias, strict=True)]
+    made = {"weights": w, "biases": bias, "sd": checks.real("sd", sd, 0)}
+    return made, {"parameter": np.append(w.ravel(), 1.0), "distributions": laws}
 
 
-def people_draw(params, rng, contexts, groups, means, rewards):
-    """Take people at random, one from each group or from all."""
-    sd, by_group = params[0, 0], params[0, 1] > 0.0
+@helper
+def somebody(features: Any, first: float, last: float, rng: Any, x: Any) -> int:
+    """Take one of the people in some rows at random, and write their context.
+
+    Parameters
+    ----------
+    features : ndarray, shape (n, d)
+        What is known of each person.
+    first, last : float
+        The first row, and the first after it that is not among them.
+    rng : numpy.random.Generator
+        Where chance comes from.
+    x : ndarray, shape (d,)
+        Receives the context.
+
+    Returns
+    -------
+    int
+        The row.
+
+    Examples
+    --------
+    >>> x = np.empty(1)
+    >>> somebody(np.array([[0.5], [0.7], [0.9]]), 1.0, 2.0, np.random.default_rng(0), x), x
+    (1, array([0.7]))
+    """
+    row = int(first) + int(rng.random() * (last - first))
+    for i in range(x.size):
+        x[i] = features[row, i]
+    return row
+
+
+def people_draw(features, group_of, predicted, worth, first, last, rng, contexts, groups, means, rewards):
+    """Take people at random, arm a from rows ``first[a]`` to ``last[a]``; each brings what they are worth."""
     for a in range(groups.size):
-        start, end = 0, params.shape[0] - 1
-        if by_group:
-            start, end = int(params[0, 2 + a]), int(params[0, 3 + a])
-        row = params[1 + start + int(rng.random() * (end - start))]
-        groups[a] = int(row[0])
-        means[a] = row[1]
-        rewards[a] = row[2] if sd < 0.0 else means[a] + sd * rng.standard_normal()
-        for i in range(contexts.shape[1]):
-            contexts[a, i] = row[3 + i]
+        row = somebody(features, first[a], last[a], rng, contexts[a])
+        groups[a], means[a], rewards[a] = int(group_of[row]), predicted[row], worth[row]
+
+
+def noisy_people_draw(features, group_of, predicted, sd, first, last, rng, contexts, groups, means, rewards):
+    """Take people at random as `people_draw` does; each brings what is predicted, with normal noise."""
+    for a in range(groups.size):
+        row = somebody(features, first[a], last[a], rng, contexts[a])
+        groups[a], means[a] = int(group_of[row]), predicted[row]
+        rewards[a] = means[a] + sd * rng.standard_normal()
 
 
 def employer(
@@ -275,12 +335,16 @@ def employer(
     # The same product as in the policies' rules: another would round differently, and a person's own reward may lie
     # a hair below the step that the group's distribution makes there.
     means, order = np.array([dot(mu, row) for row in x]), np.argsort(g, kind="stable")
-    params = np.zeros((1 + len(x), max(3 + x.shape[1], 3 + counts.size)))
-    params[0, 0] = -1.0 if sd is None else checks.real("sd", sd, 0)
-    params[0, 1] = arms is None
-    params[0, 2 : 3 + counts.size] = np.concatenate([[0], np.cumsum(counts)])
-    params[1:, :3] = np.column_stack([g, means, y])[order]
-    params[1:, 3 : 3 + x.shape[1]] = x[order]
-    number = counts.size if arms is None else checks.whole("arms", arms, 2)
-    world = World(number, x.shape[1], people_draw, params, counts.size)
+    people = {"features": x[order], "group_of": g[order], "predicted": means[order]}
+    if arms is None:  # the rows of each group
+        number, last = counts.size, np.cumsum(counts)
+        people |= {"first": last - counts, "last": last}
+    else:  # all rows
+        number = checks.whole("arms", arms, 2)
+        people |= {"first": np.zeros(number), "last": np.full(number, len(x))}
+    if sd is None:
+        world = World(number, x.shape[1], people_draw, groups=counts.size, worth=y[order], **people)
+    else:
+        noise = checks.real("sd", sd, 0)
+        world = World(number, x.shape[1], noisy_people_draw, groups=counts.size, sd=noise, **people)
     return RankBandit(world, parameter=mu, distributions=[empirical(means[g == i]) for i in range(counts.size)])

@@ -4,13 +4,14 @@ The package of the chapter of that name, after Patil, Ghalme, Nair and Narahari 
 and its result; `policies`; `theory`, the bounds.
 """
 
-from fairlib.shares.game import SharedBandit, SharesResult
+from fairlib.shares.game import SharedBandit, SharesResult, shares_tally
 from fairlib.shares.policies import fair_learn, fair_learn_rule, fair_ucb, lfg, lfg_rule, t_fair_ucb, t_fair_ucb_rule
 from fairlib.shares.theory import fair_ucb_bound, fair_ucb_regret_bound, fair_ucb_worst_case_bound, t_fair_ucb_bound
 
 __all__ = [
     "SharesResult",
     "SharedBandit",
+    "shares_tally",
     "fair_learn_rule",
     "fair_learn",
     "fair_ucb",

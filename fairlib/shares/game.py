@@ -1,15 +1,19 @@
 """The game in which each arm is owed a share of the plays, and what came of it."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.arms import Bandit
+from fairlib.arms import TALLY, Bandit
+from fairlib.binding import Bound
 from fairlib.result import Result
+from fairlib.rules import Number
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +72,7 @@ class SharedBandit(Bandit):
 
     shares: ArrayLike = field(kw_only=True)
     tolerance: float = field(default=0.0, kw_only=True)
-    sums = 2
+    outcome = SharesResult
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -77,21 +81,13 @@ class SharedBandit(Bandit):
         object.__setattr__(self, "shares", _shares(self.shares, self.arms.means.size))
         checks.real("tolerance", self.tolerance, 0, math.inf)
 
-    @property
-    def truth(self) -> NDArray[np.float64]:
-        """The shares, which `tally` compares with the counts."""
-        return np.asarray(self.shares)
+    @cached_property
+    def tally(self) -> Bound:
+        """What the game sums: the two measures of unfairness."""
+        return Bound(shares_tally, TALLY, {"shares": self.shares})
 
-    @staticmethod
-    def tally(truth: Any, t: int, p: Any, selected: Any, sums: Any) -> None:
-        """Keep the largest number of plays by which an arm has been behind, in whole plays and exactly."""
-        for a in range(p.size):
-            owed = truth[a] * t
-            sums[0] = max(sums[0], math.floor(owed + 1e-9) - selected[a])  # 0.29 * 100 is a hair below 29
-            sums[1] = max(sums[1], owed - selected[a])
-
-    def result(self, rounds: Any, selected: Any, reward: Any, sums: Any) -> SharesResult:
-        """Add the regret of Definition 4 and the two measures of unfairness.
+    def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, NDArray[np.float64]]) -> Result:
+        """Add the regret of Definition 4.
 
         Parameters
         ----------
@@ -101,8 +97,8 @@ class SharedBandit(Bandit):
             How often each arm had been played.
         reward : ndarray, shape (runs, R)
             Reward collected so far.
-        sums : ndarray, shape (runs, R, 2)
-            What `tally` has kept.
+        sums : dict
+            What `tally` has kept: `violation` and `deficit`.
 
         Returns
         -------
@@ -113,18 +109,22 @@ class SharedBandit(Bandit):
         --------
         >>> import fairlib as fl
         >>> game = SharedBandit(fl.bernoulli([0.9, 0.5]), shares=[0.0, 0.25])
-        >>> game.result(np.array([8]), np.array([[[5, 3]]]), np.zeros((1, 1)), np.zeros((1, 1, 2))).r_regret
+        >>> kept = {"violation": np.zeros((1, 1)), "deficit": np.zeros((1, 1))}
+        >>> game.result(np.array([8]), np.array([[[5, 3]]]), np.zeros((1, 1)), kept).r_regret
         array([[0.4]])
         """
-        base = super().result(rounds, selected, reward, sums)
+        quota = np.floor(np.outer(rounds, np.asarray(self.shares)) + 1e-9) - self.tolerance
         gaps = self.arms.means.max() - self.arms.means
-        quota = np.floor(np.outer(rounds, self.truth) + 1e-9) - self.tolerance
-        return SharesResult(
-            **vars(base),
-            r_regret=base.regret - np.maximum(0, quota) @ gaps,
-            violation=sums[..., 0],
-            deficit=sums[..., 1],
-        )
+        regret = self.best_reward * rounds - selected @ self.arms.means
+        return super().result(rounds, selected, reward, {**sums, "r_regret": regret - np.maximum(0, quota) @ gaps})
+
+
+def shares_tally(shares, t, selected, violation: Number, deficit: Number):
+    """Keep the largest number of plays by which an arm has been behind, in whole plays and exactly."""
+    for a in range(selected.size):
+        owed = shares[a] * t
+        violation[0] = max(violation[0], math.floor(owed + 1e-9) - selected[a])  # 0.29 * 100 is a hair below 29
+        deficit[0] = max(deficit[0], owed - selected[a])
 
 
 def _shares(shares: ArrayLike, arms: int | None) -> NDArray[np.float64]:

@@ -1,40 +1,26 @@
 """FAIR-LEARN around any learner, FAIR-UCB, T-FAIR-UCB and LFG."""
 
-import dataclasses
 import math
 import warnings
-from collections.abc import Callable
-from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike
 
 from fairlib import checks
 from fairlib.classic import ucb1
-from fairlib.compilation import RULE, compiled
-from fairlib.policy import Policy, play_largest
+from fairlib.policy import Policy, largest
+from fairlib.rules import PerArm, ask, rule
 from fairlib.shares.game import _shares
 
 
-@lru_cache(maxsize=128)
-def fair_learn_rule(learn: Callable[..., None]) -> Callable[..., None]:
-    """Return the rule of FAIR-LEARN around a learner's (Algorithm 1)."""
-
-    def rule(params, state, t, selected, observed, total, rng, p):
-        tolerance, shares = params[0], params[1 : p.size + 1]
-        others = params[p.size + 1 :]  # the learner's own
-        behind = 0  # line 5: the size of A(t)
-        for a in range(p.size):
-            behind += shares[a] * (t - 1) - selected[a] > tolerance
-        if behind > 0:
-            for a in range(p.size):
-                p[a] = shares[a] * (t - 1) - selected[a]
-            play_largest(p)
-        else:
-            learn(others, state, t, selected, observed, total, rng, p)
-
-    return rule
+@rule
+def fair_learn_rule(shares, tolerance, learner, seen, p):
+    """Serve the arm that is furthest behind its share; while none is, play what the learner says."""
+    for a in range(p.size):
+        p[a] = shares[a] * (seen.t - 1) - seen.selected[a]  # line 1: how far each is behind
+    a = largest(p)
+    return a if p[a] > tolerance else ask(learner, p)  # line 2
 
 
 def fair_learn(learner: Policy, shares: ArrayLike, tolerance: float = 0.0) -> Policy:
@@ -70,9 +56,8 @@ def fair_learn(learner: Policy, shares: ArrayLike, tolerance: float = 0.0) -> Po
     Examples
     --------
     >>> import fairlib as fl
-    >>> def stubborn(params, state, t, selected, observed, total, rng, p):
-    ...     p[0] = 1.0
-    >>> policy = fair_learn(fl.Policy("stubborn", stubborn), [0.1, 0.3, 0.3])
+    >>> stubborn = fl.Policy("stubborn", lambda p: 0)
+    >>> policy = fair_learn(stubborn, [0.1, 0.3, 0.3])
     >>> fl.simulate(fl.Bandit(fl.bernoulli([0.1, 0.5, 0.9])), policy, 100).selected[0, -1]
     array([40, 30, 30])
     """
@@ -87,16 +72,9 @@ def fair_learn(learner: Policy, shares: ArrayLike, tolerance: float = 0.0) -> Po
             f"tolerance {slack:g} is not a whole number: an arm may be {math.ceil(slack)} plays behind (erratum E-P2)",
             stacklevel=2,
         )
-    interpret = learner.interpret
-    learn = learner.rule
-    if not interpret:
-        try:
-            learn = compiled(learner.rule, RULE)
-        except NumbaError:
-            interpret = True
-    params = np.concatenate([[slack], owed, np.asarray(learner.params)])
-    name, rule = f"FAIR-LEARN({learner.name})", fair_learn_rule(learn)
-    return Policy(name, rule, params, memory=learner.memory, arms=owed.size, interpret=interpret)
+    settings: dict[str, Any] = {"shares": owed, "tolerance": slack, "learner": learner}
+    name = f"FAIR-LEARN({learner.name})"
+    return Policy(name, fair_learn_rule, arms=owed.size, interpret=learner.interpret, **settings)
 
 
 def fair_ucb(shares: ArrayLike, tolerance: float = 0.0) -> Policy:
@@ -131,20 +109,19 @@ def fair_ucb(shares: ArrayLike, tolerance: float = 0.0) -> Policy:
     >>> fl.simulate(game, fair_ucb([0.2, 0.3]), 1000).selected[0, -1]
     array([700, 300])
     """
-    policy = fair_learn(ucb1(), shares, tolerance)
-    return dataclasses.replace(policy, name="FAIR-UCB")
+    return fair_learn(ucb1(), shares, tolerance).replace(name="FAIR-UCB")
 
 
-def t_fair_ucb_rule(params, state, t, selected, observed, total, rng, p):
+@rule
+def t_fair_ucb_rule(quotas, seen, p):
     """Serve the arms' quotas one arm after the other, then play UCB1."""
     for a in range(p.size):
-        if selected[a] < params[a]:
-            p[a] = 1.0
-            return
-    width = 2.0 * math.log(t)
+        if seen.selected[a] < quotas[a]:
+            return a
+    width = 2.0 * math.log(seen.t)
     for a in range(p.size):
-        p[a] = total[a] / observed[a] + math.sqrt(width / observed[a])
-    play_largest(p)
+        p[a] = seen.total[a] / seen.observed[a] + math.sqrt(width / seen.observed[a])
+    return largest(p)
 
 
 def t_fair_ucb(shares: ArrayLike, horizon: int) -> Policy:
@@ -187,24 +164,22 @@ def t_fair_ucb(shares: ArrayLike, horizon: int) -> Policy:
     quotas = np.maximum(1, np.floor(owed * rounds + 1e-9))
     if quotas.sum() > rounds:
         raise ValueError(f"horizon must be at least {quotas.sum():.0f}, the sum of the arms' quotas, not {rounds}")
-    return Policy("T-FAIR-UCB", t_fair_ucb_rule, quotas, arms=quotas.size)
+    return Policy("T-FAIR-UCB", t_fair_ucb_rule, arms=quotas.size, quotas=quotas)
 
 
-def lfg_rule(params, state, t, selected, observed, total, rng, p):
+@rule
+def lfg_rule(eta, shares, seen, queue: PerArm, before: PerArm, p):
     """Play the arm of the longest queue, plus eta times its upper bound."""
-    eta, shares = params[0], params[1:]
-    queue, before = state[: p.size], state[p.size :]
-    width = 1.5 * math.log(t)
+    width = 1.5 * math.log(seen.t)
     for a in range(p.size):
-        if t > 1:
-            played = selected[a] - before[a]
+        if seen.t > 1:
+            played = seen.selected[a] - before[a]
             queue[a] = max(queue[a] + shares[a] - played, 0.0)
-        before[a] = selected[a]
-        n, bound = observed[a], 1.0
-        if n > 0:
-            bound = min(total[a] / n + math.sqrt(width / n), 1.0)
+        before[a] = seen.selected[a]
+        n = seen.observed[a]
+        bound = min(seen.total[a] / n + math.sqrt(width / n), 1.0) if n > 0 else 1.0
         p[a] = queue[a] + eta * bound
-    play_largest(p)
+    return largest(p)
 
 
 def lfg(shares: ArrayLike, eta: float) -> Policy:
@@ -242,5 +217,4 @@ def lfg(shares: ArrayLike, eta: float) -> Policy:
     owed = checks.vector("shares", shares, 0, 1)
     if owed.sum() >= 1:
         raise ValueError(f"shares must sum to less than 1, not {owed.sum():g}")
-    params = [checks.real("eta", eta, above=0), *owed]
-    return Policy("LFG", lfg_rule, params, memory=2 * owed.size, arms=owed.size)
+    return Policy("LFG", lfg_rule, arms=owed.size, eta=checks.real("eta", eta, above=0), shares=owed)

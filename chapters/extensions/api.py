@@ -1,0 +1,44 @@
+"""What autodoc is to know of the package: a rule is shown as the function that it is, and what says nothing is not.
+
+A rule's arguments are what it asks for. The fields of a named tuple are described where the tuple is.
+"""
+
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.ext.autodoc import FunctionDocumenter
+
+from fairlib.rules import Rule
+
+
+class RuleDocumenter(FunctionDocumenter):
+    """Document what ``@rule`` marks."""
+
+    objtype = "rule"
+    directivetype = "function"
+    priority = FunctionDocumenter.priority + 1
+
+    @classmethod
+    def can_document_member(cls, member: Any, membername: str, isattr: bool, parent: Any) -> bool:
+        """Say whether a member of a module is a rule."""
+        return isinstance(member, Rule)
+
+    def import_object(self, raiseerror: bool = False) -> bool:
+        """Import the rule, and go on with its function."""
+        found = super().import_object(raiseerror)
+        if found:
+            self.object = self.object.function
+        return found
+
+
+def leave_out(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out 'Alias for field number 0' and the like."""
+    return True if (getattr(thing, "__doc__", None) or "").startswith("Alias for field") else None
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.setup_extension("sphinx.ext.autodoc")
+    app.add_autodocumenter(RuleDocumenter)
+    app.connect("autodoc-skip-member", leave_out)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,568 @@
+"""Merit functions, and the fair policy that they define."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numba import float64
+from numpy.typing import ArrayLike, NDArray
+
+from fairlib import checks
+from fairlib.binding import Bound, Form, Layout
+from fairlib.compilation import helper
+from fairlib.merit.step import Box, InPlay, best_in_box, exponential_in_box, upper_ends
+from fairlib.policy import share_out
+from fairlib.rules import Rule
+
+VALUE = Form(
+    what="a merit function",
+    flat="params, x",
+    gives={"x": "x"},
+    signature=float64(float64[::1], float64),
+)
+"""How a merit function is called."""
+
+BEST = Form(
+    what="the arm-by-arm maximiser of a merit function",
+    flat="params, low, high, c",
+    gives={"low": "low", "high": "high", "c": "c"},
+    signature=float64(float64[::1], float64, float64, float64),
+)
+"""How what maximises ``f(x) (x - c)`` over an interval is called."""
+
+SOLVE = Form(
+    what="the optimistic step of a merit function",
+    flat="merit, low, high, mu",
+    gives={name: name for name in ("merit", "low", "high", "mu")},
+    signature=None,  # it is only ever called by rules
+    numbers="merit.params",
+)
+"""How what fills the optimistic means of a box is called."""
+
+
+class Merit:
+    """A merit function on a range of means; made by `exponential`, `power`, `clipped`, or of a reader's own.
+
+    Parameters
+    ----------
+    name : str
+        What figures call it.
+    value : callable
+        Returns the merit of an arm of mean `x`, which it asks for; its other arguments are settings. Plain Python with
+        `math`; it may call functions of the reader's own, and is compiled with the policies that play by it.
+    best : callable, optional
+        Asks for `low`, `high` and `c` and returns the x in [low, high] that maximises ``f(x) * (x - c)``; its other
+        arguments are settings. By default that is searched for, which takes some hundred calls of `value`.
+    low, high : float
+        The range of means that the merit is for.
+    minimum : float
+        Smallest merit on the range, above 0, or any smaller positive number.
+    lipschitz : float
+        Largest slope of the merit on the range; ``math.inf`` if there is none.
+    log_lipschitz : float
+        Largest slope of its logarithm; ``math.inf`` if there is none.
+    solve : callable, optional
+        The optimistic step where it can be taken faster than by Dinkelbach's iteration: asks for `low`, `high` and
+        `mu`, and fills `mu`.
+    **settings
+        What `value`, `best` and `solve` are set with, by the names of their arguments.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a setting is missing or unknown, a number is of the wrong kind, the range is empty, or the merit is nan,
+        infinite or not positive somewhere on a grid of 1,001 points of the range; if it is below `minimum` there, or
+        steeper than its slopes say; or if `best` is bettered by a point of the grid.
+
+    Examples
+    --------
+    >>> merit = exponential(2.0)
+    >>> merit([0.0, 0.5]).round(3)
+    array([1.   , 2.718])
+
+    A merit function of one's own:
+
+    >>> def line(x, slope):
+    ...     return 1.0 + slope * x
+    >>> own = Merit("line", line, low=0, high=1, minimum=1, lipschitz=3, log_lipschitz=3, slope=3.0)
+    >>> own([0.0, 1.0])
+    array([1., 4.])
+    """
+
+    def __init__(
+        self,
+        name: str,
+        value: Callable[..., float],
+        best: Callable[..., float] | None = None,
+        *,
+        low: float,
+        high: float,
+        minimum: float,
+        lipschitz: float,
+        log_lipschitz: float,
+        solve: Callable[..., None] | None = None,
+        **settings: Any,
+    ) -> None:
+        self.name, self.value = name, value
+        self.low, self.high = checks.real("low", low), checks.real("high", high)
+        if not self.low < self.high:
+            raise ValueError(f"high must be above low, {self.low}, not {self.high}")
+        self.minimum = checks.real("minimum", minimum, above=0)
+        self.lipschitz, self.log_lipschitz = (
+            each if each == math.inf else checks.real(slope, each, 0, math.inf)
+            for slope, each in (("lipschitz", lipschitz), ("log_lipschitz", log_lipschitz))
+        )
+        self._parts: dict[str, Bound] = {}
+        for part, function, form in (("value", value, VALUE), ("best", best, BEST), ("solve", solve, SOLVE)):
+            if function is not None:
+                self._parts[part] = _part(function, form, settings)
+        known = {each for part in self._parts.values() for each in part.settings}
+        if strange := [each for each in settings if each not in known]:
+            raise TypeError(f"the merit {name!r} has no function that is set with {strange[0]!r}")
+        self.settings = {each: value for part in self._parts.values() for each, value in part.settings.items()}
+        self._look()
+
+    def __call__(self, means: ArrayLike) -> NDArray[np.float64]:
+        """Return the merit of each mean.
+
+        Parameters
+        ----------
+        means : array_like
+            Means, of any shape.
+
+        Returns
+        -------
+        ndarray
+            Merits, of the same shape.
+
+        Examples
+        --------
+        >>> power(2, 4)([0.0, 1.0])
+        array([1., 3.])
+        """
+        value, x = self.in_play, np.asarray(means, dtype=np.float64)
+        return np.array([value.value(value.params, each) for each in x.ravel().tolist()], np.float64).reshape(x.shape)
+
+    def __repr__(self) -> str:
+        return f"Merit({self.name!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave to each process what it makes itself."""
+        return {name: value for name, value in vars(self).items() if name != "_in_play"}
+
+    @property
+    def in_play(self) -> InPlay:
+        """The merit as rules have it, in plain Python."""
+        if "_in_play" not in vars(self):
+            layout = Layout(by_arm=False)
+            self._in_play = layout.evaluated(self.lay_out(layout, ""))
+        return self._in_play
+
+    def lay_out(self, layout: Layout, prefix: str) -> str:
+        """Write the merit function into the text of a rule that plays by it."""
+        inner = Layout(by_arm=False)
+        for part, bound in self._parts.items():
+            bound.write(inner, f"{prefix}{part}_")
+        layout.take(inner)
+        if "best" not in self._parts:
+            search = f"searched({prefix}value_flat, params, low, high, c)"
+            layout.texts.append(f"def {prefix}best_flat({BEST.flat}):\n    return {search}")
+        solve = f"{prefix}solve_flat" if "solve" in self._parts else "dinkelbach"
+        numbers = [layout.array(inner.numbers), layout.number(self.low), layout.number(self.high)]
+        return f"InPlay({prefix}value_flat, {prefix}best_flat, {solve}, {', '.join(numbers)})"
+
+    def _look(self) -> None:
+        """Refuse what a grid shows to be no merit function, or not the one that it is said to be."""
+        grid = np.linspace(self.low, self.high, 1001)
+        merits = self(grid)
+        said = f"the merit {self.name!r} must"
+        bad = ~(np.isfinite(merits) & (merits > 0))
+        if bad.any():
+            at = int(np.argmax(bad))
+            raise ValueError(
+                f"{said} be a positive number from {self.low:g} to {self.high:g}; at {grid[at]:g} it is {merits[at]}"
+            )
+        if merits.min() < self.minimum * (1 - 1e-9):
+            raise ValueError(
+                f"minimum must be at most {merits.min():g}, what {self.name!r} has at "
+                f"{grid[merits.argmin()]:g}, not {self.minimum:g}"
+            )
+        for name, values in (("lipschitz", merits), ("log_lipschitz", np.log(merits))):
+            slopes = np.abs(np.diff(values)) / np.diff(grid)
+            if slopes.max() > getattr(self, name) * (1 + 1e-6) + 1e-9:
+                raise ValueError(
+                    f"{name} must be at least {slopes.max():g}, the slope of {self.name!r} near "
+                    f"{grid[slopes.argmax()]:g}, not {getattr(self, name):g}"
+                )
+        if "best" in self._parts:
+            for first, last in ((0, 1000), (0, 300), (200, 800), (450, 500), (700, 1000)):
+                for c in np.linspace(self.low, self.high, 9).tolist():
+                    self._look_at_best(grid[first : last + 1], merits[first : last + 1], c)
+
+    def _look_at_best(self, grid: NDArray[np.float64], merits: NDArray[np.float64], c: float) -> None:
+        ends, play = (float(grid[0]), float(grid[-1])), self.in_play
+        x = play.best(play.params, *ends, c)
+        said = f"best of {self.name!r} must return the x in [{ends[0]:g}, {ends[1]:g}] with the largest f(x)(x - {c:g})"
+        if not ends[0] <= x <= ends[1]:
+            raise ValueError(f"{said}, not {x!r}")
+        gains = merits * (grid - c)
+        mine = float(self(x)) * (x - c)
+        if gains.max() > mine + 1e-9 * np.abs(gains).max():
+            raise ValueError(f"{said}: {grid[gains.argmax()]:g} with {gains.max():g}, not {x:g} with {mine:g}")
+
+
+def _part(function: Any, form: Form, settings: Mapping[str, Any]) -> Bound:
+    """Bind one of a merit's functions to those of the settings that it asks for."""
+    rule = function if isinstance(function, Rule) else Rule(function)
+    return Bound(rule, form, {name: value for name, value in settings.items() if name in rule.arguments})
+
+
+def exponential_value(steepness, x):
+    """Return exp(steepness x)."""
+    return math.exp(steepness * x)
+
+
+def exponential_best(steepness, low, high, c):
+    """Choose between the ends: f(x)(x - c) falls up to c - 1/steepness, and rises from there."""
+    weight = math.exp(steepness * (high - low))  # relative to the low end, so that nothing overflows
+    return high if weight * (high - c) >= low - c else low
+
+
+def exponential(steepness: float, low: float = 0.0, high: float = 1.0) -> Merit:
+    r"""Exponential merit, :math:`f(x) = e^{c x}`.
+
+    Parameters
+    ----------
+    steepness : float
+        The steepness c, above 0: twice the merit for every ``ln 2 / c`` of mean.
+    low, high : float
+        The range of means.
+
+    Returns
+    -------
+    Merit
+        The merit function.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the steepness is not a positive number, or so large that the merit overflows on the range.
+
+    Examples
+    --------
+    >>> exponential(4).log_lipschitz
+    4.0
+    """
+    c = checks.real("steepness", steepness, above=0)
+    ends = checks.real("low", low), checks.real("high", high)
+    if c * max(map(abs, ends)) > 700:
+        raise ValueError(f"steepness must be at most {700 / max(map(abs, ends)):g} on this range, not {steepness!r}")
+    if not ends[0] < ends[1]:
+        raise ValueError(f"high must be above low, {ends[0]}, not {ends[1]}")
+    return Merit(
+        f"exp({c:g}x)",
+        exponential_value,
+        exponential_best,
+        low=ends[0],
+        high=ends[1],
+        minimum=math.exp(c * ends[0]),
+        lipschitz=c * math.exp(c * ends[1]),
+        log_lipschitz=c,
+        solve=exponential_in_box,
+        steepness=c,
+    )
+
+
+def power_value(scale, exponent, x):
+    """Return 1 + A x^p."""
+    return 1.0 + scale * x**exponent
+
+
+def power_best(scale, exponent, low, high, c):
+    """Choose among the ends and the one stationary point that can be a maximum, the smaller of two."""
+    p = exponent
+    chosen = high
+    largest = (1.0 + scale * high**p) * (high - c)
+    other = (1.0 + scale * low**p) * (low - c)
+    if other > largest:
+        chosen, largest = low, other
+    if p > 1.0 and c > 0.0 and scale * c**p * ((p - 1.0) / (p + 1.0)) ** (p - 1.0) > 1.0:
+        # The derivative, 1 - A x^(p - 1) (p c - (p + 1) x), vanishes where the logarithm of what is taken from 1 does.
+        # That logarithm is concave and rises up to the point of inflexion, so Newton's steps from below never pass
+        # the root: they are done when they no longer grow.
+        root = max((scale * p * c) ** (-1.0 / (p - 1.0)), 1e-300)
+        for _ in range(100):
+            rest = p * c - (p + 1.0) * root
+            step = (math.log(scale) + (p - 1.0) * math.log(root) + math.log(rest)) / (
+                (p - 1.0) / root - (p + 1.0) / rest
+            )
+            if not root - step > root:
+                break
+            root -= step
+        x = min(max(root, low), high)
+        if (1.0 + scale * x**p) * (x - c) > largest:
+            chosen = x
+    return chosen
+
+
+def power(scale: float, exponent: float) -> Merit:
+    r"""Power merit on [0, 1], :math:`f(x) = 1 + A x^p`.
+
+    Parameters
+    ----------
+    scale : float
+        The factor A, above 0.
+    exponent : float
+        The exponent p, at least 1.
+
+    Returns
+    -------
+    Merit
+        The merit function.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `scale` is not positive or `exponent` is below 1.
+
+    Examples
+    --------
+    >>> power(2, 4).lipschitz
+    8.0
+    """
+    factor, p = checks.real("scale", scale, above=0), checks.real("exponent", exponent, 1, math.inf)
+    # A p x^(p-1) / (1 + A x^p) is largest where A x^p = p - 1, or at 1 if that is outside.
+    x = min(((p - 1.0) / factor) ** (1.0 / p), 1.0)
+    log_slope = factor * p * x ** (p - 1.0) / (1.0 + factor * x**p)
+    # Where A ((p - 1) / (p + 1))^(p - 1) is at most 1, f(x)(x - c) grows with x whatever c (erratum E-D21).
+    grows = factor * ((p - 1) / (p + 1)) ** (p - 1) <= 1
+    return Merit(
+        f"1 + {factor:g}x^{p:g}",
+        power_value,
+        power_best,
+        low=0.0,
+        high=1.0,
+        minimum=1.0,
+        lipschitz=factor * p,
+        log_lipschitz=log_slope,
+        solve=upper_ends if grows else None,
+        scale=factor,
+        exponent=p,
+    )
+
+
+def clipped_value(floor, x):
+    """Return x, but not less than the floor."""
+    return max(x, floor)
+
+
+def clipped_best(floor, low, high, c):
+    """Choose among the ends and the floor, where f(x)(x - c) can turn from rising to falling."""
+    chosen = high
+    largest = max(high, floor) * (high - c)
+    for x in (low, min(max(floor, low), high)):
+        if max(x, floor) * (x - c) > largest:
+            chosen, largest = x, max(x, floor) * (x - c)
+    return chosen
+
+
+def clipped(floor: float, high: float = 1.0) -> Merit:
+    r"""Merit equal to the mean itself, but not below a floor: :math:`f(x) = \max(x, \gamma)` on [0, `high`].
+
+    Parameters
+    ----------
+    floor : float
+        The smallest merit, above 0.
+    high : float
+        Largest mean, above the floor.
+
+    Returns
+    -------
+    Merit
+        The merit function.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the floor is not positive, or `high` not above it.
+
+    Examples
+    --------
+    >>> clipped(0.1)([0.0, 0.5])
+    array([0.1, 0.5])
+    """
+    gamma = checks.real("floor", floor, above=0)
+    top = checks.real("high", high, above=gamma)
+    return Merit(
+        f"max(x, {gamma:g})",
+        clipped_value,
+        clipped_best,
+        low=0.0,
+        high=top,
+        minimum=gamma,
+        lipschitz=1.0,
+        log_lipschitz=1.0 / gamma,
+        floor=gamma,
+    )
+
+
+def fair_policy(merit: Merit, means: ArrayLike, plays: int = 1) -> NDArray[np.float64]:
+    r"""Return the one policy that gives each arm exposure in proportion to its merit.
+
+    .. math:: \pi^\star(a) = \frac{L f(\mu_a)}{\sum_b f(\mu_b)}
+
+    With one play a round, L = 1, that is Theorem 3.1.1 of Wang et al.; with several, Theorem 3 of Chen et al.
+
+    Parameters
+    ----------
+    merit : Merit
+        The merit function.
+    means : array_like, shape (K,)
+        Mean reward of each arm, in the merit's range.
+    plays : int
+        Number of arms L that are played each round, from 1 to K.
+
+    Returns
+    -------
+    ndarray, shape (K,)
+        Probability of each arm; they sum to L.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `merit` is not a `Merit`, a mean is outside its range, or an arm would need a probability above 1.
+
+    Examples
+    --------
+    >>> fair_policy(clipped(0.1), [0.6, 0.2])
+    array([0.75, 0.25])
+    >>> fair_policy(power(2, 4), [0.9, 0.5, 0.5, 0.5], plays=2).round(3)
+    array([0.813, 0.396, 0.396, 0.396])
+    """
+    merits = as_merit(merit)(checks.vector("means", means, merit.low, merit.high))
+    shares = checks.whole("plays", plays, 1, merits.size) * merits / merits.sum()
+    if shares.max() > 1 + 1e-9:
+        arm = int(shares.argmax())
+        raise ValueError(
+            f"merit must not ask for more than every round: arm {arm} would have to be played with probability "
+            f"{shares[arm]:.3f} (Assumption 1: no merit above (K-1)/(L-1) times another)"
+        )
+    return shares
+
+
+@helper
+def cut(x: float, merit: InPlay) -> float:
+    """Cut a mean to the range of a merit function.
+
+    Parameters
+    ----------
+    x : float
+        The mean.
+    merit : InPlay
+        The merit function, a setting of the rule.
+
+    Returns
+    -------
+    float
+        The nearest mean that the merit function is for.
+
+    Examples
+    --------
+    >>> float(cut(1.2, exponential(2).in_play))
+    1.0
+    """
+    return min(max(x, merit.low), merit.high)
+
+
+@helper
+def play_by_merit(merit: InPlay, means: Any, plays: int, p: Any) -> None:
+    """Play in proportion to the merit of some means.
+
+    Parameters
+    ----------
+    merit : InPlay
+        The merit function, a setting of the rule.
+    means : ndarray, shape (K,)
+        The means, in the merit's range; `p` itself is allowed.
+    plays : int
+        How many arms are played.
+    p : ndarray, shape (K,)
+        Receives the probabilities.
+
+    Examples
+    --------
+    >>> p = np.array([0.6, 0.2])
+    >>> play_by_merit(clipped(0.1).in_play, p, 1, p)
+    >>> p
+    array([0.75, 0.25])
+    """
+    for a in range(p.size):
+        p[a] = merit.value(merit.params, means[a])
+    share_out(p, plays)
+
+
+def optimistic_means(merit: Merit, low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
+    """Find the means in a box for which the fair policy earns most, exactly.
+
+    Parameters
+    ----------
+    merit : Merit
+        The merit function.
+    low, high : array_like, shape (K,)
+        Smallest and largest mean of each arm, in the merit's range.
+
+    Returns
+    -------
+    ndarray, shape (K,)
+        The optimistic means.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a bound is outside the merit's range, or a low one above its high one.
+
+    Examples
+    --------
+    >>> optimistic_means(exponential(2), [0.0, 0.4], [0.2, 0.9])
+    array([0. , 0.9])
+    """
+    floor = checks.vector("low", low, as_merit(merit).low, merit.high)
+    roof = checks.vector("high", high, merit.low, merit.high)
+    if floor.size != roof.size:
+        raise ValueError(f"high must have one number an arm, as low has ({floor.size}), not {roof.size}")
+    if (floor > roof).any():
+        arm = int(np.argmax(floor > roof))
+        raise ValueError(f"low must be at most high, {roof[arm]}, not {floor[arm]} (arm {arm})")
+    box = Box(floor, roof, np.empty(floor.size))
+    best_in_box(merit.in_play, box)
+    return box.mu
+
+
+def as_merit(merit: Any) -> Merit:
+    """Take a merit function at the door.
+
+    Parameters
+    ----------
+    merit : object
+        What was given.
+
+    Returns
+    -------
+    Merit
+        The same.
+
+    Raises
+    ------
+    TypeError
+        If it is not a `Merit`.
+
+    Examples
+    --------
+    >>> as_merit("steep")
+    Traceback (most recent call last):
+    TypeError: merit must be a Merit, such as exponential(2), not 'steep'
+    """
+    if not isinstance(merit, Merit):
+        raise TypeError(f"merit must be a Merit, such as exponential(2), not {merit!r}")
+    return merit

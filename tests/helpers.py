@@ -1,0 +1,71 @@
+"""Steps that several test files share."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.random import PCG64, Generator, SeedSequence
+
+import fairlib as fl
+from fairlib.stepping import Seat, fresh_past
+
+
+def same(one: fl.Result, other: fl.Result) -> bool:
+    """Say whether two results are equal in all that they hold, to the last bit."""
+    first, second = vars(one), vars(other)
+    return first.keys() == second.keys() and all(np.array_equal(first[name], second[name]) for name in first)
+
+
+def both_ways(game: Any, policy: Any, horizon: int, **how: Any) -> fl.Result:
+    """Play compiled and interpreted, and return the result, which must be the same."""
+    result = fl.simulate(game, policy, horizon, **how)
+    assert same(result, fl.simulate(game, policy.replace(interpret=True), horizon, **how))
+    return result
+
+
+def probabilities(
+    policy: fl.Policy, t: int, observed: Any, total: Any, rng: Any = None, *, selected: Any = None
+) -> np.ndarray:
+    """Ask a policy on arms what it plays in a round, given the counts and the rewards so far; it has no memory yet."""
+    seen = np.array(observed, np.int64)
+    played = seen if selected is None else np.array(selected, np.int64)
+    seat = Seat(policy, policy.bound.interpreted, {"K": seen.size, "T": t})
+    return _answer(seat, (t, played, seen, np.array(total, np.float64)), rng)
+
+
+def context_probabilities(
+    policy: fl.ContextPolicy,
+    contexts: Any,
+    ridge: Any,
+    rng: Any = None,
+    *,
+    t: int = 1,
+    past: Any = None,
+    groups: Any = None,
+) -> np.ndarray:
+    """Ask a policy with contexts what it plays in a round; it has no memory yet."""
+    k, d = contexts.shape
+    groups = np.zeros(k, np.int64) if groups is None else groups
+    seat = Seat(policy, policy.bound.interpreted, {"K": k, "d": d, "G": int(groups.max()) + 1, "T": t})
+    return _answer(seat, (t, contexts, groups, ridge, fresh_past(0, k, d) if past is None else past), rng)
+
+
+def _answer(seat: Seat, given: Any, rng: Any) -> np.ndarray:
+    arm = seat.ask(given, rng)
+    return seat.p if arm < 0 else np.eye(seat.p.size)[arm]
+
+
+def streams(seed: int, run: int) -> Iterator[Generator]:
+    """Return the policy's stream and the world's, made as the engine says that it makes them."""
+    return (Generator(PCG64(SeedSequence(seed, spawn_key=(run, stream)))) for stream in (0, 1))
+
+
+def drawn(game: Any, rounds: int, seed: int) -> tuple[np.ndarray, ...]:
+    """Return contexts, groups, means and rewards of many rounds of a game with contexts."""
+    world, rng = game.world, np.random.default_rng(seed)
+    numbers = world.draw.numbers({"K": world.arms, "d": world.dimension, "G": world.groups})
+    x, g = np.zeros((rounds, world.arms, world.dimension)), np.zeros((rounds, world.arms), np.int64)
+    m, r = np.zeros((rounds, world.arms)), np.zeros((rounds, world.arms))
+    for t in range(rounds):
+        world.draw.interpreted(numbers, rng, x[t], g[t], m[t], r[t])
+    return x, g, m, r

@@ -1,0 +1,188 @@
+"""The desk: arrays arrive in compiled code as they are, whatever their axes, and nobody keeps them."""
+
+import gc
+import sys
+import weakref
+from typing import Annotated
+
+import numpy as np
+import pytest
+from helpers import same
+from numba import float64, int64, njit, types
+
+import fairlib as fl
+from fairlib import engine
+from fairlib.arms import DELAY, DRAW, TALLY
+from fairlib.contexts import CONTEXT_RULE, CONTEXT_TALLY, ROUND
+from fairlib.desk import FINDERS, OnDesk, desk, float_blocks, float_rows, floats, whole_rows, wholes
+from fairlib.policy import RULE
+from fairlib.rules import Array, Seen
+from fairlib.stepping import at_play
+
+RNG = np.random.default_rng(0)
+ARRAYS = {
+    "a list": RNG.normal(size=7),
+    "whole numbers": RNG.integers(-(2**62), 2**62, 5),
+    "a table": RNG.normal(size=(3, 4)),
+    "a table of whole numbers": RNG.integers(-(2**62), 2**62, (4, 3)),
+    "a block": RNG.normal(size=(2, 3, 4)),
+    "odd numbers": np.array([np.nan, np.inf, -np.inf, -0.0, 5e-324]),
+    "one number": np.array([3.5]),
+    "no number": np.zeros(0),
+    "no whole number": np.zeros(0, np.int64),
+    "no row": np.zeros((0, 3)),
+    "rows of nothing": np.zeros((3, 0)),
+    "an empty block": np.zeros((0, 2, 3)),
+}
+EVERY = list(ARRAYS.values())
+FIND = {"d1": floats, "l1": wholes, "d2": float_rows, "l2": whole_rows, "d3": float_blocks}
+
+
+def finder(array):
+    return FIND[f"{array.dtype.char}{array.ndim}"]
+
+
+@njit
+def copied(find, on_desk, place):
+    return find(on_desk, place).copy()
+
+
+@njit
+def scribbled(find, on_desk, place):
+    array = find(on_desk, place)
+    for i in range(array.size):
+        array.flat[i] = i + 1
+    return array.size
+
+
+@njit
+def sizes(on_desk):
+    return floats(on_desk, 0).shape, whole_rows(on_desk, 3).shape, float_blocks(on_desk, 4).shape
+
+
+def find_with(array):
+    return njit(finder(array))
+
+
+@pytest.mark.parametrize("place", range(len(ARRAYS)), ids=list(ARRAYS))
+def test_an_array_arrives_unchanged_from_its_place(place):
+    """All kinds lie on one desk, so that a length that is read from a neighbour's place would be seen."""
+    given = EVERY[place]
+    before = given.copy()
+    got = copied(find_with(given), desk(*EVERY), place)
+    assert got.dtype == given.dtype
+    assert got.shape == given.shape
+    assert got.tobytes() == before.tobytes() == given.tobytes()
+
+
+@pytest.mark.parametrize("place", range(len(ARRAYS)), ids=list(ARRAYS))
+def test_what_compiled_code_writes_is_in_the_array_and_in_no_other(place):
+    arrays = [each.copy() for each in EVERY]
+    assert scribbled(find_with(arrays[place]), desk(*arrays), place) == arrays[place].size
+    for i, (now, before) in enumerate(zip(arrays, EVERY, strict=True)):
+        expected = np.arange(1, now.size + 1).reshape(now.shape) if i == place else before
+        assert np.array_equal(now, expected, equal_nan=now.dtype == np.float64)
+
+
+def test_lengths_are_those_of_the_array():
+    assert sizes(desk(*EVERY)) == ((7,), (4, 3), (2, 3, 4))
+
+
+def test_there_is_a_finder_for_every_array_that_the_engine_calls_with():
+    forms = [DRAW, DELAY, TALLY, RULE, CONTEXT_RULE, ROUND, CONTEXT_TALLY]
+    kinds = [part for form in forms for each in form.signature.args for part in getattr(each, "types", [each])]
+    arrays = {part for part in kinds if isinstance(part, types.Array)}
+    assert arrays == set(FINDERS)
+    assert {globals()[name] for name in FINDERS.values()} == set(FIND.values())
+
+
+def test_a_desk_keeps_nothing():
+    """It holds addresses alone: neither it nor compiled code is counted as somebody who holds the array."""
+    array = np.arange(4.0)
+    before = sys.getrefcount(array)
+    place = desk(array, array)
+    assert sys.getrefcount(array) == before
+    copied(njit(floats), place, 1)
+    gc.collect()
+    assert sys.getrefcount(array) == before
+    assert place.base is None
+    assert place.dtype == np.int64
+    assert place.tolist() == [array.ctypes.data, 4, 0, 0] * 2
+
+
+def test_calls_from_python_hold_the_arrays_of_the_last_one_and_no_others():
+    """The desk is written again only if the arrays are others, so that these must not go in between."""
+    bound = fl.ucb1().bound
+    rule = bound.ready("the rule", 1)
+    assert isinstance(rule, OnDesk)
+    rng = np.random.default_rng(0)
+
+    def call(rule, best):
+        total = np.zeros(3)
+        total[best] = 1.0
+        ones, none, nothing, p = np.ones(3, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(3)
+        given = (nothing, nothing, 4, ones, ones, total, none, none, nothing, none, nothing, rng, p)
+        for _ in range(100):
+            assert rule(*given) == best
+        return [weakref.ref(each) for each in (ones, none, nothing, p, total)]
+
+    first = call(rule, 2)
+    assert all(each() is not None for each in first)
+    for best in (0, 1, 2, 1):  # new arrays, of which some lie where others were
+        second = call(rule, best)
+        gc.collect()
+        assert all(each() is None for each in first)
+        first = second
+    del rule
+    gc.collect()
+    assert all(each() is None for each in second)
+
+
+@pytest.mark.parametrize("runs", [1, 8])
+@pytest.mark.parametrize(
+    ("game", "policy"),
+    [
+        (fl.Bandit(fl.bernoulli([0.9, 0.5, 0.2]), delay=fl.Delay(lambda: 2)), fl.thompson_beta()),
+        (fl.ContextBandit(fl.contexts.sphere(3, [0.6, 0.8])), fl.linear.oful(1.0, 1.0, 0.1)),
+    ],
+    ids=["arms", "contexts"],
+)
+def test_a_game_leaves_no_array_behind(game, policy, runs, monkeypatch):
+    """Runs in threads use desks of their own, and all that lay on them is gone when the game is over."""
+    lay = []
+
+    def noting(*arrays):
+        lay.extend(map(weakref.ref, arrays))
+        return desk(*arrays)
+
+    monkeypatch.setattr(engine, "desk", noting)
+    result = fl.simulate(game, policy, 200, runs=runs, seed=3)
+    gc.collect()
+    assert len(lay) > 10 * runs
+    assert all(each() is None for each in lay)
+    monkeypatch.undo()
+    assert same(result, fl.simulate(game, policy, 200, runs=runs, seed=3))
+
+
+def test_a_function_on_a_desk_takes_tuples_apart_and_passes_on_what_is_no_array():
+    def flat(on_desk, t, scale):
+        return t * scale * floats(on_desk, 0)[1] + whole_rows(on_desk, 1)[1, 0]
+
+    compiled = njit(float64(int64[::1], int64, float64))(flat)
+    pair = Seen(0, np.array([[1, 2], [3, 4]]), np.zeros(0, np.int64), np.zeros(0))
+    assert OnDesk(compiled)(np.array([1.0, 0.5]), 3, (pair.selected, pair.observed), 2.0) == 6.0
+
+
+def test_the_engine_s_own_arrays_lie_on_the_desk_of_a_rule():
+    """A rule that writes to its memory writes to what `trace` shows."""
+
+    def writes(seen, calls: fl.Number, table: Annotated[Array, "K", 2], p):
+        calls[0] += 1.0
+        table[seen.t % 3, 1] = seen.t
+        return seen.t % 3
+
+    game, policy = fl.Bandit(fl.bernoulli([0.5] * 3)), fl.Policy("writes", writes)
+    assert isinstance(at_play(game, policy).rule, OnDesk)
+    *_, last = fl.trace(game, policy, 7)
+    assert last.memory["calls"] == 7
+    assert last.memory["table"].tolist() == [[0, 6], [0, 7], [0, 5]]

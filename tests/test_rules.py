@@ -1,0 +1,1242 @@
+"""Rules by name: what they may ask for, what they get, how they may answer, and what a slip is told."""
+
+# Slips are among what it is about.
+# mypy: disable-error-code="arg-type, return-value, name-defined, attr-defined"
+
+import contextlib
+import functools
+import io
+import itertools
+import math
+import pathlib
+import pickle
+import sys
+import types
+import warnings
+from typing import Annotated, Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+from helpers import both_ways, same
+
+import fairlib as fl
+from fairlib import compilation, figures
+from fairlib.classic import ucb1_rule
+from fairlib.contexts import sphere
+from fairlib.linear import linucb_rule, oful
+from fairlib.merit import exponential
+from fairlib.policy import largest
+from fairlib.rules import Array, Number, PerArm, PerDimension, PerGroup, Square
+from fairlib.shares import fair_learn, fair_ucb, lfg
+
+GAME = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.2]))
+CONTEXTS = fl.ContextBandit(sphere(3, [0.6, 0.8]))
+SIZES = {"K": 3, "T": 50}
+
+
+def by_arm(wait):
+    """Return the delay of the arm."""
+    return wait
+
+
+def uneven(within, rng):
+    """Lose one reward in ten; the others are late by chance."""
+    return math.inf if rng.random() < 0.1 else math.floor(within * rng.random())
+
+
+LATE = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.2]), delay=fl.Delay(uneven, within=[9, 3, 30]))
+
+
+def policy_of(rule, game=GAME, **settings):
+    made = fl.Policy if isinstance(game, fl.Bandit) else fl.ContextPolicy
+    return made("own", rule, **settings)
+
+
+def counts(rule, game=GAME, horizon=60, **settings):
+    """Return how often each arm is played; compiled and interpreted it is the same."""
+    return both_ways(game, policy_of(rule, game, **settings), horizon, runs=2).selected[0, -1].tolist()
+
+
+def remembered(rule, game=GAME, horizon=5, **settings):
+    """Return the memory of a rule after some rounds; compiled and interpreted it is the same."""
+    policy = policy_of(rule, game, **settings)
+    *_, last = fl.trace(game, policy, horizon)
+    *_, plain = fl.trace(game, policy.replace(interpret=True), horizon)
+    assert last.memory.keys() == plain.memory.keys()
+    for name, block in last.memory.items():
+        assert np.array_equal(block, plain.memory[name]), name
+    return last.memory
+
+
+def refusal(rule, game=GAME, **settings):
+    """Return the one line with which a rule, or what it is set with, is refused."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises((TypeError, ValueError, NameError)) as caught:
+            fl.simulate(game, policy_of(rule, game, **settings), 5)
+    assert "\n" not in str(caught.value)
+    assert not any("numba" in str(each.path) for each in caught.traceback), "the reader would have to scroll"
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    return str(caught.value)
+
+
+# Settings ------------------------------------------------------------------------------------------------------------
+
+
+def keeps_settings(number, whole: int, truth: bool, flat, square, cube, p, store: Annotated[Array, 20]):
+    store[0], store[1] = number, whole // 2
+    store[2] = 1.0 if truth else 0.0
+    store[3], store[4], store[5] = flat.size, square.shape[0], cube.shape[2]
+    at = 6
+    for i in range(flat.size):
+        store[at] = flat[i]
+        at += 1
+    for i in range(square.shape[0]):
+        for j in range(square.shape[1]):
+            store[at] = square[i, j]
+            at += 1
+    store[19] = cube[1, 0, 2]
+    return whole % p.size
+
+
+@pytest.mark.parametrize("game", [GAME, CONTEXTS], ids=["arms", "contexts"])
+def test_settings_arrive_by_their_names_as_they_were_given(game):
+    given = {
+        "cube": np.arange(12.0).reshape(2, 2, 3),
+        "whole": 7,
+        "square": [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]],
+        "truth": True,
+        "number": 0.1,
+        "flat": (1, 2.5),
+    }
+    expected = [0.1, 3, 1, 2, 2, 3, 1, 2.5, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0, 0, 0, 0, 0, 8]
+    assert remembered(keeps_settings, game, **given)["store"].tolist() == expected
+
+
+def test_a_setting_keeps_its_default_unless_it_is_given():
+    def rule(p, arm: int = 2):
+        return arm
+
+    assert counts(rule) == [0, 0, 60]
+    assert counts(rule, arm=1) == [0, 60, 0]
+
+
+def test_settings_are_the_policy_s_own_and_can_be_looked_at():
+    means = np.array([0.5, 0.2, 0.1])
+    policy = policy_of(lambda means, seen, p: np.argmax(means), means=means)
+    means[2] = 9.0
+    assert policy.settings["means"].tolist() == [0.5, 0.2, 0.1]
+    with pytest.raises(TypeError):
+        policy.settings["means"] = 3.0
+    with pytest.raises(ValueError, match="read-only"):
+        policy.settings["means"][0] = 3.0
+    assert policy.replace(means=[0.0, 0.0, 1.0]).settings["means"].tolist() == [0, 0, 1]
+
+
+def test_one_run_s_scribbles_in_its_settings_are_not_the_next_run_s():
+    def scribbles(table, p):
+        table[0] += 1.0
+        return int(table[0]) % 2
+
+    result = both_ways(GAME, policy_of(scribbles, table=[0.0]), 9, runs=3)
+    assert (result.selected == result.selected[0]).all()
+
+
+def test_plays_is_handed_over_and_is_a_whole_number():
+    def spread(plays, p):
+        for a in range(p.size):
+            p[a] = plays / p.size
+        p[0] += 0.0 * (plays // 1)
+
+    game = fl.Bandit(GAME.arms, plays=2)
+    policy = policy_of(spread, plays=2)
+    assert policy.settings["plays"] == 2
+    assert both_ways(game, policy, 30, runs=2).selected[:, -1].sum() == 120
+    indexed = policy_of(lambda plays, p: range(3)[plays], plays=1)  # a float could not index
+    assert fl.simulate(GAME, indexed.replace(interpret=True), 3).selected[0, -1].tolist() == [0, 3, 0]
+
+
+def takes(width, p, whole: int = 1, truth: bool = True):
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "'takes' is set with width, whole and truth; width must be given"),
+        ({"width": 1, "widht": 2}, "'takes' is set with width, whole and truth; it knows no widht"),
+        ({"width": "wide"}, "width must be a number, an array of numbers, a Merit or a Policy, not 'wide'"),
+        ({"width": None}, "width must be a number, an array of numbers, a Merit or a Policy, not None"),
+        ({"width": True}, "width must be a number, not True"),
+        ({"width": math.nan}, "width must be a number, not nan"),
+        ({"width": ["a"]}, "width must be an array of numbers"),
+        ({"width": [1.0, math.inf]}, "width must be finite numbers, not inf (at [1])"),
+        ({"width": []}, "width must be an array of numbers with 1 axes, none empty"),
+        ({"width": fl.ContextPolicy("other", lambda p: 0)}, "width can't be ContextPolicy('other'): only a rule"),
+        ({"width": 1, "whole": 1.0}, "whole must be a whole number, not 1.0"),
+        ({"width": 1, "whole": True}, "whole must be a whole number, not True"),
+        ({"width": 1, "whole": 2**60}, "whole must be a whole number from "),
+        ({"width": 1, "truth": 1}, "truth must be True or False, not 1"),
+        ({"width": 1, "truth": [True]}, "truth must be True or False, not [True]"),
+    ],
+)
+def test_settings_are_refused_by_name(settings, message):
+    assert refusal(takes, **settings).startswith(message)
+
+
+def test_a_setting_must_not_be_called_as_what_a_policy_is_made_with():
+    said = "has a setting 'arms', which is what every Policy is made with: call it something else"
+    assert said in refusal(lambda arms, p: 0, arms=3)
+    assert "'dimension', which is what every ContextPolicy" in refusal(lambda dimension, p: 0, CONTEXTS, dimension=2)
+
+
+# Memory --------------------------------------------------------------------------------------------------------------
+
+
+class Box(NamedTuple):
+    """Memory that goes together."""
+
+    low: PerArm
+    high: PerArm
+    depth: Number
+
+
+PerRound = Annotated[Array, "T"]
+PerWindow = Annotated[Array, "window"]
+
+
+def test_memory_on_arms_has_the_sizes_that_it_says():
+    def rule(
+        window: int,
+        arm: PerArm,
+        time: PerRound,
+        ring: PerWindow,
+        two: Annotated[Array, 2],
+        table: Annotated[Array, "K", "window"],
+        one: Number,
+        box: Box,
+        p,
+    ):
+        arm[2] += 1.0
+        time[time.size - 1] += 1.0
+        ring[ring.size - 1] += 1.0
+        two[1] += 1.0
+        table[2, 3] += 1.0
+        one[0] += 1.0
+        box.low[0], box.high[2], box.depth[0] = 1.0, 2.0, 3.0
+        return 0
+
+    memory = remembered(rule, window=4)
+    shapes = {name: block.shape for name, block in memory.items()}
+    tuples = {"box.low": (3,), "box.high": (3,), "box.depth": ()}
+    assert shapes == {"arm": (3,), "time": (5,), "ring": (4,), "two": (2,), "table": (3, 4), "one": ()} | tuples
+    assert memory["arm"].tolist() == [0, 0, 5]
+    assert memory["time"].tolist() == [0, 0, 0, 0, 5]
+    assert memory["ring"].tolist() == [0, 0, 0, 5]
+    assert memory["table"].sum() == memory["table"][2, 3] == 5
+    assert [float(memory[name].sum()) for name in tuples] == [1, 2, 3]
+
+
+def test_memory_with_contexts_has_the_sizes_that_it_says():
+    def rule(
+        arm: PerArm,
+        d: PerDimension,
+        square: Square,
+        group: PerGroup,
+        time: PerRound,
+        pair: Annotated[Array, "K", "d"],
+        p,
+    ):
+        arm[2], d[1], group[0], time[4] = 1.0, 2.0, 3.0, 4.0
+        square[1, 0] += 1.0
+        pair[2, 1] += 1.0
+        return 0
+
+    memory = remembered(rule, CONTEXTS)
+    shapes = {name: block.shape for name, block in memory.items()}
+    assert shapes == {"arm": (3,), "d": (2,), "square": (2, 2), "group": (1,), "time": (5,), "pair": (3, 2)}
+    assert memory["square"].tolist() == [[0, 0], [5, 0]]
+
+
+def test_memory_for_each_arm_keeps_its_axis_where_there_is_one_arm():
+    def rule(arm: PerArm, one: Number, p):
+        return 0
+
+    memory = remembered(rule, fl.Bandit(fl.bernoulli([0.5])))
+    assert memory["arm"].shape == (1,)
+    assert memory["one"].shape == ()
+
+
+def test_memory_is_zero_at_the_start_of_each_run_and_shared_by_none():
+    def counts_up(calls: Number, p):
+        calls[0] += 1.0
+        return int(calls[0]) % 3
+
+    policy = policy_of(counts_up)
+    result = both_ways(GAME, policy, 20, runs=6, rounds=range(1, 21))
+    assert (np.diff(result.selected, axis=1, prepend=0).argmax(axis=2) == np.arange(1, 21) % 3).all()
+    assert same(result, fl.simulate(GAME, policy, 20, runs=6, rounds=range(1, 21)))
+
+
+@pytest.mark.parametrize("name", ["state", "told", "function", "params", "p_tuple"])
+def test_memory_may_have_any_name(name):
+    world: dict[str, Any] = {"Box": Box}
+    exec(f"def rule(p, {name}: Box):\n    {name}.depth[0] += 1.0\n    return 0", world)
+    assert remembered(world["rule"])[f"{name}.depth"] == 5
+
+
+def test_memory_is_refused_by_name():
+    def in_vain(seen, low: PerDimension, p):
+        return 0
+
+    def grouped(seen, low: PerGroup, p):
+        return 0
+
+    def ringed(now, ring: PerWindow, p):
+        return 0
+
+    def empty(seen, ring: Annotated[Array, 0], p):
+        return 0
+
+    def forgetful(seen, low, p):
+        return 0
+
+    assert refusal(in_vain) == "'in_vain' has memory of size 'd', which is neither one of K and T nor a setting"
+    assert "'grouped' has memory of size 'G', which is neither one of K and T nor a setting" in refusal(grouped)
+    assert "memory of size 'window', which is neither one of K, d, G and T nor a setting" in refusal(ringed, CONTEXTS)
+    assert refusal(empty) == "the size of ring must be a whole number of at least 1, not 0"
+    assert refusal(forgetful).endswith("low must be given (if it is memory, it must say its size: PerArm, or such)")
+    for size in (0, 2.5, -1):
+        sized = fl.rule(lambda window, ring, p: 0)
+        sized.memory["ring"] = ("window",)
+        assert refusal(sized, window=size).startswith("window must be a whole number of at least 1, not ")
+
+
+def test_what_keeps_no_memory_says_so():
+    def tired(mean, rng, calls: Number):
+        return mean
+
+    with pytest.raises(TypeError, match="what draws a reward has no memory of its own; 'tired' asks for calls"):
+        fl.Arms([0.5], tired, mean=[0.5])
+
+
+# What the engine gives -----------------------------------------------------------------------------------------------
+
+
+def test_seen_is_what_has_been_seen():
+    def rule(seen, note: Annotated[Array, "T", 10], p):
+        note[seen.t - 1, 0] = seen.t
+        for a in range(p.size):
+            note[seen.t - 1, 1 + a] = seen.selected[a]
+            note[seen.t - 1, 4 + a] = seen.observed[a]
+            note[seen.t - 1, 7 + a] = seen.total[a]
+        return seen.t % 3
+
+    game = fl.Bandit(fl.gaussian([5.0, 1.0, -3.0]), delay=fl.Delay(by_arm, wait=[0, 3, math.inf]))
+    policy = policy_of(rule)
+    steps = list(fl.trace(game, policy, 30, seed=2))
+    note = remembered_at(game, policy, 30, seed=2)["note"]
+    for t in range(1, 31):
+        before = [(step.played[0], step.rewards[0], step.t) for step in steps[: t - 1]]
+        wait = [0, 3, 10**6]
+        arrived = [(a, x) for a, x, s in before if s + wait[a] < t]
+        assert note[t - 1, 0] == t
+        assert note[t - 1, 1:4].tolist() == [sum(a == b for a, _, _ in before) for b in range(3)]
+        assert note[t - 1, 4:7].tolist() == [sum(a == b for a, _ in arrived) for b in range(3)]
+        assert note[t - 1, 7:10] == pytest.approx([sum(x for a, x in arrived if a == b) for b in range(3)])
+
+
+def remembered_at(game, policy, horizon, seed):
+    *_, last = fl.trace(game, policy, horizon, seed=seed)
+    return last.memory
+
+
+def test_p_arrives_full_of_zeros_and_rng_is_the_policy_s_own_stream():
+    def rule(seen, rng, p, dirt: Number, drawn: PerRound):
+        for a in range(p.size):
+            dirt[0] += abs(p[a])
+        drawn[seen.t - 1] = rng.random()
+        p[0], p[1] = 0.5, 0.5
+
+    memory = remembered(rule)
+    own = np.random.Generator(np.random.PCG64(np.random.SeedSequence(0, spawn_key=(0, 0))))
+    assert memory["dirt"] == 0
+    assert memory["drawn"].tolist() == own.random(10)[::2].tolist()  # every other draws the arm
+
+
+def test_now_ridge_and_past_are_those_of_the_game():
+    def rule(
+        now, ridge, past, p,
+        x: Annotated[Array, "T", "K", "d"], mean: Annotated[Array, "T", "d"], inverse: Annotated[Array, "T", "d", "d"],
+        played: Annotated[Array, "T", 3],
+    ):  # fmt: skip
+        x[now.t - 1] = now.contexts
+        mean[now.t - 1] = ridge.mean
+        for i in range(2):
+            for j in range(2):
+                for k in range(2):
+                    inverse[now.t - 1, i, j] += ridge.root[i, k] * ridge.root[j, k]
+        if now.t > 1:
+            played[now.t - 1, 0] = past.played[now.t - 2]
+            played[now.t - 1, 1] = past.rewards[now.t - 2]
+            played[now.t - 1, 2] = past.contexts[now.t - 2, 1, 1] + now.groups[0] + past.groups[now.t - 2, 0]
+        return now.t % 3
+
+    policy = fl.ContextPolicy("own", rule, ridge=0.5)
+    for each in (policy, policy.replace(interpret=True)):
+        steps = list(fl.trace(CONTEXTS, each, 20, seed=4))
+        memory = steps[-1].memory
+        x = np.array([step.now.contexts for step in steps])
+        arms, rewards = (np.array([getattr(s, name)[0] for s in steps]) for name in ("played", "rewards"))
+        assert np.array_equal(memory["x"], x)
+        assert memory["played"][1:].tolist() == np.column_stack([arms, rewards, x[:, 1, 1]])[:-1].tolist()
+        chosen = x[np.arange(20), arms]
+        for t in (0, 1, 7, 19):
+            sigma = 0.5 * np.eye(2) + chosen[:t].T @ chosen[:t]
+            assert memory["inverse"][t] == pytest.approx(np.linalg.inv(sigma))
+            assert memory["mean"][t] == pytest.approx(np.linalg.solve(sigma, chosen[:t].T @ rewards[:t]))
+    both_ways(CONTEXTS, policy, 20, runs=2)
+
+
+@pytest.mark.parametrize(
+    ("rule", "game", "message"),
+    [
+        (lambda now, p: 0, GAME, "the rule of a policy on arms may ask for seen, news, rng and p, not for now"),
+        (lambda ridge, past, p: 0, GAME, "not for ridge and past ('<lambda>')"),
+        (lambda seen, p: 0, CONTEXTS, "with contexts may ask for now, news, ridge, past, rng and p, not for seen"),
+        (lambda t, selected, p: 0, GAME, "t and selected must be given (t is seen.t: ask for seen)"),
+        (lambda contexts, p: 0, CONTEXTS, "contexts must be given (contexts is now.contexts: ask for now)"),
+        (lambda d, p: 0, GAME, "'<lambda>' is set with d; d must be given"),
+        (
+            lambda seen, p: seen.count[0],
+            GAME,
+            "'<lambda>' asks seen for 'count'; it has t, selected, observed and total",
+        ),
+        (
+            lambda seen, p: seen.index(3),
+            GAME,
+            "'<lambda>' asks seen for 'index'; it has t, selected, observed and total",
+        ),
+        (lambda news, p: news.played[0], GAME, "asks news for 'played'; it has size, arm, reward, round and chance"),
+        (lambda now, p: now.context[0], CONTEXTS, "asks now for 'context'; it has t, contexts and groups"),
+        (lambda p: missing, GAME, "'<lambda>' uses 'missing', which is neither one of its"),  # noqa: F821
+        (lambda *given: 0, GAME, "'<lambda>' must name its arguments, one by one; *given names none"),
+        (lambda p, **more: 0, GAME, "'<lambda>' must name its arguments, one by one; **more names none"),
+        (3, GAME, "a rule must be a function, not 3"),
+    ],
+)
+def test_what_a_rule_can_not_have_is_refused_by_name(rule, game, message):
+    assert message in refusal(rule, game)
+
+
+def test_a_slip_in_a_rule_s_own_tuple_or_within_a_function_of_its_own_is_refused_by_name():
+    def boxed(box: Box, p):
+        return int(box.lower[0])
+
+    def within(seen, p):
+        def best(a):
+            return seen.sum[a]
+
+        return best(0)
+
+    def its_own(seen, p):
+        def best(seen):
+            return seen.size  # another one
+
+        return best(seen.total) % 3
+
+    assert refusal(boxed) == "'boxed' asks box for 'lower'; it has low, high and depth"
+    assert refusal(within) == "'within' asks seen for 'sum'; it has t, selected, observed and total"
+    assert counts(its_own) == [60, 0, 0]
+
+
+def test_ridge_must_be_said_where_it_is_asked_for_and_nowhere_else():
+    with pytest.raises(TypeError, match=r"asks for ridge: say its regulariser, such as ridge=1\.0"):
+        fl.ContextPolicy("own", linucb_rule, radius=1.0)
+    with pytest.raises(TypeError, match="does not ask for ridge"):
+        fl.ContextPolicy("own", lambda now, p: 0, ridge=1.0)
+
+
+# The answer ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_rule_may_return_an_arm_fill_p_or_do_one_or_the_other():
+    def returns(seen, p):
+        return seen.t % 3
+
+    def fills(seen, p):
+        p[seen.t % 3] = 1.0
+
+    def either(seen, p):
+        if seen.t % 2 == 0:
+            return seen.t % 3
+        p[seen.t % 3] = 1.0
+
+    def scribbles(seen, p):
+        p[:] = 7.0  # what it has returned is what counts
+        return seen.t % 3
+
+    def minus_one(seen, p):
+        p[seen.t % 3] = 1.0
+        return -1
+
+    results = [both_ways(GAME, policy_of(rule), 30, runs=2) for rule in (returns, fills, either, scribbles, minus_one)]
+    assert all(same(results[0], other) for other in results[1:])
+
+
+@pytest.mark.parametrize("interpret", [False, True])
+@pytest.mark.parametrize("game", [GAME, CONTEXTS], ids=["arms", "contexts"])
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (lambda p: 3, "the rule of 'own' must return probabilities in [0, 1] that sum to 1, or an arm that there is"),
+        (lambda p: -1, "or an arm that there is; in round 1 of run 0 it did not"),
+        (lambda p: -2, "or an arm that there is; in round 1 of run 0 it did not"),
+        (lambda p: None, "or an arm that there is; in round 1 of run 0 it did not"),
+        (lambda p: 1.0, "a rule must return an arm, a whole number, or nothing after it has filled p, not "),
+        (lambda p: "one", "a rule must return an arm, a whole number, or nothing after it has filled p, not "),
+        (lambda p: True, "a rule must return an arm, a whole number, or nothing after it has filled p, not True"),
+        (lambda p: p, "a rule must return an arm, a whole number, or nothing after it has filled p, not a"),
+        (lambda p: (0, 1), "a rule must return an arm, a whole number, or nothing after it has filled p, not "),
+    ],
+    ids=["3", "-1", "-2", "nothing", "1.0", "'one'", "True", "p", "two"],
+)
+def test_an_answer_that_is_none_is_refused_in_one_sentence(rule, message, game, interpret):
+    assert message in refusal(rule, game, interpret=interpret)
+
+
+def test_where_several_arms_are_played_a_rule_must_fill_p():
+    game = fl.Bandit(GAME.arms, plays=2)
+    for interpret in (False, True):
+        message = "must return probabilities in [0, 1] that sum to 2; in round 1 of run 0 it did not"
+        assert message in refusal(lambda p: 0, game, plays=2, interpret=interpret)
+
+
+# News ----------------------------------------------------------------------------------------------------------------
+
+
+class Notebook(NamedTuple):
+    """News: arm, reward, round and chance in a row; and how much there was when the rule was asked."""
+
+    size: Number
+    asked: PerRound
+    rows: Annotated[Array, 400, 4]
+
+
+@fl.rule
+def takes_notes(seen, news, notes: Notebook, p):
+    """Write down all news, and play by it, so that news of another order would be other play."""
+    for i in range(news.size):
+        at = int(notes.size[0])
+        notes.rows[at, 0], notes.rows[at, 1] = news.arm[i], news.reward[i]
+        notes.rows[at, 2], notes.rows[at, 3] = news.round[i], news.chance[i]
+        notes.size[0] += 1.0
+    notes.asked[seen.t - 1] = notes.size[0]
+    code = 1.0
+    for i in range(int(notes.size[0])):
+        code = (7.0 * code + 3.0 * notes.rows[i, 0] + notes.rows[i, 1] + notes.rows[i, 2] + notes.rows[i, 3]) % 101.0
+    whole = 0.0
+    for a in range(p.size):
+        p[a] = 1.0 + (a + 1) * (code % 7.0)
+        whole += p[a]
+    for a in range(p.size):
+        p[a] /= whole
+
+
+@fl.rule
+def takes_notes_of_many(plays, seen, news, notes: Notebook, p):
+    """Do so where several arms are played."""
+    for i in range(news.size):
+        at = int(notes.size[0])
+        notes.rows[at, 0], notes.rows[at, 1] = news.arm[i], news.reward[i]
+        notes.rows[at, 2], notes.rows[at, 3] = news.round[i], news.chance[i]
+        notes.size[0] += 1.0
+    notes.asked[seen.t - 1] = notes.size[0]
+    for a in range(p.size):
+        p[a] = 0.9 * plays / p.size
+    p[seen.t % p.size] += 0.1 * plays
+
+
+def arrivals(steps, wait):
+    """Return what arrives in each round: what is not late first, then the last sent first."""
+    sent: dict[int, list[tuple[float, ...]]] = {}
+    by_round = []
+    for step in steps:
+        at_once = []
+        for arm, reward in zip(step.played.tolist(), step.rewards.tolist(), strict=True):
+            message = (arm, reward, step.t, step.p[arm])
+            if wait[arm] == 0:
+                at_once.append(message)
+            elif wait[arm] < math.inf:
+                sent.setdefault(step.t + wait[arm], []).append(message)
+        by_round.append(at_once + sent.pop(step.t, [])[::-1])
+    return by_round
+
+
+@pytest.mark.parametrize("interpret", [False, True])
+@pytest.mark.parametrize(
+    ("wait", "rule"),
+    [
+        ([0, 0, 0, 0], takes_notes),
+        ([0, 2, 5, math.inf], takes_notes),
+        ([4, 3, 2, 1], takes_notes),
+        ([0, 0, 0, 0], takes_notes_of_many),
+        ([0, 2, 5, math.inf], takes_notes_of_many),
+    ],
+    ids=["at once", "late", "together", "at once, three plays", "late, three plays"],
+)
+def test_news_is_exactly_what_came_in_since_the_rule_was_asked(wait, rule, interpret):
+    plays = 3 if rule is takes_notes_of_many else 1
+    game = fl.Bandit(fl.gaussian([0.1, 0.4, 0.8, 0.3]), plays=plays, delay=fl.Delay(by_arm, wait=wait))
+    steps = list(fl.trace(game, policy_of(rule, plays=plays, interpret=interpret), 60, seed=1))
+    arrived = arrivals(steps, wait)
+    memory = steps[-1].memory
+    expected = [message for each in arrived[:-1] for message in each]
+    assert memory["notes.asked"].tolist() == np.cumsum([0, *map(len, arrived[:-1])]).tolist()
+    assert memory["notes.rows"][: len(expected)].tolist() == [list(message) for message in expected]
+
+
+@pytest.mark.parametrize("game", [GAME, LATE], ids=["at once", "late"])
+def test_news_is_the_same_compiled_interpreted_and_watched(game):
+    policy = policy_of(takes_notes)
+    result = both_ways(game, policy, 150, runs=3, rounds=range(1, 151))
+    assert [step.selected.tolist() for step in fl.trace(game, policy, 150)] == result.selected[0].tolist()
+
+
+def test_news_without_delay_is_the_round_before_with_contexts_too():
+    def rule(now, news, p, rows: Annotated[Array, "T", 5]):
+        rows[now.t - 1, 0] = news.size
+        if news.size > 0:
+            rows[now.t - 1, 1], rows[now.t - 1, 2] = news.arm[0], news.reward[0]
+            rows[now.t - 1, 3], rows[now.t - 1, 4] = news.round[0], news.chance[0]
+        p[0], p[1] = 0.75, 0.25
+
+    policy = fl.ContextPolicy("own", rule)
+    steps = list(fl.trace(CONTEXTS, policy, 12))
+    expected = [[1, step.played[0], step.rewards[0], step.t, step.p[step.played[0]]] for step in steps[:-1]]
+    assert steps[-1].memory["rows"].tolist() == [[0] * 5, *expected]
+    assert remembered(rule, CONTEXTS, 12)["rows"].tolist() == [[0] * 5, *expected]
+
+    def follows(news, rng, p):
+        p[int(4 * news.chance[0]) % 3 if news.size > 0 and news.reward[0] > 0.2 else 0] = 0.75
+        p[2] += 0.25
+
+    both_ways(CONTEXTS, fl.ContextPolicy("own", follows), 100, runs=2)
+
+
+@pytest.mark.parametrize("game", [GAME, LATE], ids=["at once", "late"])
+def test_a_learner_gets_all_news_that_came_in_since_it_was_last_asked(game):
+    learner = policy_of(takes_notes)
+    policy = fair_learn(learner, [0.3, 0.3, 0.3])
+    assert (both_ways(game, policy, 150, runs=3).share[:, -1] > 0.29).all()
+
+    asked = []
+
+    def listens(seen, news, p):
+        asked.append((seen.t, [tuple(each[i] for each in news[1:]) for i in range(news.size)]))
+        return 0
+
+    loud = fair_learn(fl.Policy("listens", listens, interpret=True), [0.3, 0.3, 0.3])
+    assert loud.interpret
+    steps = list(fl.trace(fl.Bandit(GAME.arms, delay=fl.Delay(by_arm, wait=[0, 2, 7])), loud, 60))
+    arrived = arrivals(steps, [0, 2, 7])
+    assert 1 < len(asked) < 40, "it is to be asked in some rounds and not in others"
+    before = 1
+    for t, news in asked:
+        assert news == [message for each in arrived[before - 1 : t - 1] for message in each]
+        before = t
+
+
+def test_a_rule_and_each_of_its_learners_read_the_news_on_their_own():
+    @fl.rule
+    def two_minds(first, second, seen, news, notes: Notebook, p):
+        for i in range(news.size):
+            notes.rows[int(notes.size[0]), 2] = news.round[i]
+            notes.size[0] += 1.0
+        notes.asked[seen.t - 1] = notes.size[0]
+        if seen.t % 3 == 0:
+            return fl.ask(first, p)
+        return fl.ask(second, p) if seen.t % 3 == 1 else 0
+
+    nested = fair_learn(policy_of(takes_notes), [0.1, 0.1, 0.1])
+    policy = policy_of(two_minds, first=policy_of(takes_notes), second=nested)
+    assert policy.bound.readers == 3
+    assert policy.arms == 3
+    for game in (GAME, LATE):
+        result = both_ways(game, policy, 150, runs=2, rounds=range(1, 151))
+        assert [step.selected.tolist() for step in fl.trace(game, policy, 150)] == result.selected[0].tolist()
+    steps = list(fl.trace(GAME, policy, 30))
+    assert steps[-1].memory["notes.rows"][:29, 2].tolist() == list(range(1, 30))
+    # The learners' memories lie behind one another: sizes, when they were asked, and their rows.
+    rows = steps[-1].memory["first"][1 + 30 :].reshape(400, 4)
+    assert rows[:29, 2].tolist() == list(range(1, 30))
+
+
+def test_unread_news_does_not_run_over_in_a_long_game():
+    never = policy_of(takes_notes)
+    policy = policy_of(lambda learner, seen, p: 0 if seen.t > 0 else fl.ask(learner, p), learner=never)
+    game = fl.Bandit(GAME.arms, delay=fl.Delay(by_arm, wait=[1, 1, 1]))
+    assert fl.simulate(game, policy, 30_000).selected[0, -1].tolist() == [30_000, 0, 0]
+
+
+# Learners ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_learner_within_a_learner_plays_as_it_says_compiled_and_interpreted():
+    for learner in (lfg([0.1, 0.2, 0.1], 5.0), fair_ucb([0.2, 0.1, 0.1]), fl.thompson_beta()):
+        policy = fair_learn(learner, [0.05, 0.05, 0.25])
+        assert policy.arms == 3
+        for game in (GAME, LATE):
+            both_ways(game, policy, 200, runs=2)
+
+
+def test_a_learner_made_for_other_arms_or_another_game_is_refused():
+    with pytest.raises(ValueError, match="arms must be 2, as 'FAIR-UCB' is made for, not 3"):
+        fl.Policy("own", lambda learner, p: fl.ask(learner, p), arms=3, learner=fair_ucb([0.1, 0.1]))
+    policy = policy_of(lambda learner, p: fl.ask(learner, p), learner=fair_ucb([0.1, 0.1]))
+    assert "is made for 2 arms, not 3" in refusal(policy.rule, learner=policy.settings["learner"])
+    for game, learner in ((GAME, oful(1, 1, 0.1)), (CONTEXTS, oful(1, 1, 0.1)), (CONTEXTS, fl.ucb1())):
+        said = refusal(lambda learner, p: fl.ask(learner, p), game, learner=learner)
+        assert said.endswith("only a rule on arms may ask another policy, one on arms as well")
+
+
+# Readers' rules: compiled as they are now, or interpreted with a sentence ---------------------------------------------
+
+
+def halved(x):
+    return x / 2.0
+
+
+def index(seen, a, scale=2.0):
+    return halved(seen.total[a]) * scale / (1.0 + seen.observed[a])
+
+
+def pick(values, *, upward=True, start: int = 0):
+    best = start
+    for a in range(values.size):
+        if (values[a] > values[best]) == upward:
+            best = a
+    return best
+
+
+@numba.njit
+def compiled_already(x):
+    return x + 1.0
+
+
+def test_helpers_closures_and_lambdas_play_the_same_compiled_and_interpreted():
+    scale, thrice = 0.7, lambda x: 3.0 * x
+
+    def nested(x):
+        def within(y):
+            return scale * y
+
+        return within(thrice(x))
+
+    def helped(seen, p):
+        for a in range(p.size):
+            p[a] = index(seen, a) + nested(index(seen, a, scale=0.5)) + compiled_already(0.1 * a)
+        return pick(p, upward=False)
+
+    def within(seen, p):
+        def score(a):
+            return seen.total[a] - 0.5 * seen.observed[a]
+
+        values = np.array([score(a) for a in range(p.size)])
+        return np.argmin(values)
+
+    for rule in (helped, within, lambda seen, p: int(thrice(seen.t)) % p.size, lambda seen, p: largest(-seen.total)):
+        for game in (GAME, LATE):
+            counts(rule, game)
+
+
+def test_keyword_only_arguments_are_given_by_name():
+    def rule(*, width, seen, low: PerArm, p, arm: int = 1):
+        low[0] += width
+        return arm if low[0] < 10 * width else 0
+
+    def mixed(seen, /, p, *, arm: int):
+        return arm
+
+    assert counts(rule, width=0.5) == [51, 9, 0]
+    assert counts(mixed, arm=2) == [0, 0, 60]
+
+
+def test_a_rule_may_call_another_rule_and_what_stands_in_a_module_of_its_own(monkeypatch):
+    def half_the_time(seen, p):
+        return ucb1_rule(seen, p) if seen.t % 2 == 0 else seen.t % 3
+
+    @fl.rule
+    def first(seen, p):
+        return 0
+
+    counts(half_the_time)
+    assert counts(lambda seen, p: first(seen, p)) == [60, 0, 0]
+    assert counts(lambda seen, p: fl.policy.largest(p)) == [60, 0, 0]
+
+    mine = types.ModuleType("mine")
+    mine.__file__ = "/somewhere/mine.py"
+    exec("ARM = 1\ndef arm(x):\n    return twice(x) % 2 + ARM\ndef twice(x):\n    return 2 * x", vars(mine))
+    monkeypatch.setitem(sys.modules, "mine", mine)
+    rule = policy_of(lambda seen, p: mine.arm(seen.t))
+    assert both_ways(GAME, rule, 10).selected[0, -1].tolist() == [0, 10, 0]
+    mine.ARM = 2
+    assert both_ways(GAME, rule, 10).selected[0, -1].tolist() == [0, 0, 10]
+    exec("def arm(x):\n    return 0", vars(mine))
+    assert both_ways(GAME, rule, 10).selected[0, -1].tolist() == [10, 0, 0]
+
+
+def turns(step, seen, p):
+    return int(step) * seen.t % p.size
+
+
+class Turns:
+    """Callable, but no function."""
+
+    def __call__(self, seen, p):
+        """Return an arm."""
+        return 2 * seen.t % p.size
+
+    def method(self, seen, p):
+        """Return an arm."""
+        return 2 * seen.t % p.size
+
+
+class Config:
+    """Where a reader might put a number."""
+
+    step = 2
+
+
+LIST = [2]
+
+
+def reads_a_class(seen, p):
+    return Config.step * seen.t % p.size
+
+
+def reads_a_list(seen, p):
+    return LIST[0] * seen.t % p.size
+
+
+def formats(seen, p):
+    text = f"{p[0]:.3f}"
+    return (2 * seen.t + 0 * len(text)) % p.size
+
+
+def prints(seen, p):
+    print(f"{p.tolist()}")
+    return 2 * seen.t % p.size
+
+
+def opens(seen, p):
+    with contextlib.nullcontext():
+        return 2 * seen.t % p.size
+
+
+def sorts(seen, p):
+    return sorted([2 * seen.t % p.size, 3], key=lambda a: a + 0 * seen.t)[0]
+
+
+def slow_helper(p):
+    return p.tolist()
+
+
+def calls_a_slow_helper(seen, p):
+    slow_helper(p)
+    return 2 * seen.t % p.size
+
+
+def imports(seen, p):
+    import math as m
+
+    return m.floor(2 * seen.t) % p.size
+
+
+def adds_a_string(seen, p):
+    return 2 * seen.t % p.size if seen.t > 0 else 1 + "a"
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        (functools.partial(turns, 2), "it is a partial, not a function that is defined by def or lambda"),
+        (functools.partial(turns, step=2), "it is a partial, not a function that is defined by def or lambda"),
+        (Turns(), "it is a Turns, not a function that is defined by def or lambda"),
+        (Turns().method, "it is a method, not a function that is defined by def or lambda"),
+        (formats, "format spec in f-strings not supported yet"),
+        (prints, "Unknown attribute 'tolist' of type array"),
+        (opens, "with"),
+        (sorts, "'seen'"),
+        (reads_a_class, "Config"),
+        (reads_a_list, "LIST"),
+        (calls_a_slow_helper, "(line "),
+        (imports, "IMPORT_NAME"),
+        (adds_a_string, "it knows no add(int, str)"),
+    ],
+    ids=itertools.count(),
+)
+def test_what_can_not_be_compiled_is_interpreted_and_says_so_in_one_sentence(rule, reason):
+    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("always")
+        result = fl.simulate(GAME, policy_of(rule), 30, runs=3)
+    assert len(caught) == 1
+    said = str(caught[0].message)
+    assert said.startswith("the rule of 'own' is interpreted, some hundred times slower, as Numba can't compile it")
+    assert reason in said
+    assert "\n" not in said
+    assert "nopython" not in said
+    assert len(said) < 500
+    assert caught[0].filename == __file__
+    assert same(result, fl.simulate(GAME, policy_of(turns, step=2), 30, runs=3))
+
+
+def test_a_rule_that_says_interpret_is_interpreted_without_a_word():
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        fl.simulate(GAME, policy_of(prints, interpret=True), 2)
+    assert out.getvalue() == "[0.0, 0.0, 0.0]\n" * 2
+
+
+def test_a_name_that_stands_for_nothing_is_refused_and_so_is_a_helper_s():
+    def misspelt(width, seen, p):
+        return int(widht)  # noqa: F821
+
+    def helped(seen, p):
+        return help_me(p)
+
+    def help_me(p):
+        return nowhere(p)  # noqa: F821
+
+    def too_early(seen, p):
+        return later
+
+    assert refusal(misspelt, width=1.0) == (
+        "'misspelt' uses 'widht', which is neither one of its arguments nor known where it stands; "
+        "a setting or memory of its own must be an argument"
+    )
+    assert refusal(helped).startswith("'help_me' uses 'nowhere', which is")
+    assert refusal(too_early).startswith("'too_early' uses 'later', which is")
+    later = 0
+    assert counts(too_early) == [60, 0, 0]
+    with pytest.raises(NameError, match="widht"):
+        fl.simulate(GAME, policy_of(misspelt, width=1.0, interpret=True), 2)
+
+
+def test_a_slip_that_only_plain_python_knows_reaches_the_reader():
+    with (
+        pytest.warns(UserWarning, match="is interpreted, .* module 'numpy' has no attribute 'argmaxx'"),
+        pytest.raises(AttributeError, match="argmaxx"),
+    ):
+        fl.simulate(GAME, policy_of(lambda seen, p: np.argmaxx(p)), 2)
+    for interpret in (False, True):
+        with pytest.raises(IndexError):
+            fl.simulate(GAME, policy_of(lambda p: int(p[7]), interpret=interpret), 2)
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("ARM = 1", "ARM = 2"),
+        ("ARM = 1", "ARM = True + 1"),
+        ("ARMS = (0, 1)\nARM = ARMS[1]", "ARMS = (0, 2)\nARM = ARMS[1]"),
+        ("def arm(): return 1", "def arm(): return 2"),
+        ("ARM = 1\ndef arm(): return ARM", "ARM = 2"),
+        ("def deep(): return 1\ndef arm(): return deep()", "def deep(): return 2"),
+        ("TABLE = np.array([1, 1])", "TABLE = np.array([2, 1])"),
+        ("TABLE = np.array([1, 1])", "TABLE[0] = 2"),
+        ("LAST = 1", "LAST = 2"),
+    ],
+)
+def test_a_helper_or_constant_that_is_changed_between_two_games_is_seen(first, then):
+    world: dict[str, Any] = {"np": np}
+    exec(first, world)
+    answer = "arm()" if "def arm" in first else "TABLE[0]" if "TABLE" in first else "ARM"
+    if "LAST" in first:
+        answer = "max([LAST * i for i in range(2)])"  # a comprehension is a function of its own in some Pythons
+    exec(f"def rule(seen, p):\n    return {answer}", world)
+    policy = policy_of(world["rule"])
+    assert both_ways(GAME, policy, 5).selected[0, -1].tolist() == [0, 5, 0]
+    kept = both_ways(GAME, policy, 5)
+    exec(then, world)
+    assert both_ways(GAME, policy, 5).selected[0, -1].tolist() == [0, 0, 5]
+    exec(first, world)
+    assert same(both_ways(GAME, policy, 5), kept)
+
+
+def test_a_helper_redefined_again_and_again_is_never_taken_for_an_earlier_one():
+    world: dict[str, Any] = {}
+    exec("def rule(seen, p):\n    return arm()", world)
+    policy = policy_of(world["rule"])
+    for i in (0, 1, 2, 1, 0, 2):
+        exec(f"def arm():\n    return {i}", world)
+        assert fl.simulate(GAME, policy, 4).selected[0, -1, i] == 4
+
+
+def test_a_closure_s_number_is_the_one_that_it_has_now():
+    arm = 1
+
+    def rule(seen, p):
+        return arm
+
+    policy = policy_of(rule)
+    assert both_ways(GAME, policy, 5).selected[0, -1].tolist() == [0, 5, 0]
+    arm = 2
+    assert both_ways(GAME, policy, 5).selected[0, -1].tolist() == [0, 0, 5]
+
+
+def test_nothing_is_compiled_again_while_nothing_has_changed(monkeypatch):
+    def rule(width, seen, p):
+        return int(width * halved(seen.t)) % p.size
+
+    fl.simulate(GAME, policy_of(rule, width=2.0), 5)
+    monkeypatch.setattr("fairlib.binding.at_once", None)  # would be called
+    assert fl.simulate(GAME, policy_of(rule, width=4.0), 5).selected[0, -1].tolist() == [1, 2, 2]
+
+
+def test_a_rule_of_the_package_is_kept_on_disk_and_a_reader_s_is_not():
+    package = fair_learn(fl.ucb1(), [0.1, 0.1]).bound.compiled()
+    assert pathlib.Path(package.stats.cache_path).is_relative_to(compilation.cache_folder())
+    made = compilation.cache_folder() / "made"
+    before = set(made.rglob("*"))
+
+    def own(seen, p):
+        return seen.t % p.size
+
+    for rule in (own, lambda seen, p: 0):
+        assert policy_of(rule).bound.compiled().stats.cache_path is None
+    assert fair_learn(policy_of(own), [0.1, 0.1]).bound.compiled().stats.cache_path is None
+    assert set(made.rglob("*")) == before
+
+
+# Watching ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("game", "policy"),
+    [
+        (GAME, fl.thompson_beta()),
+        (LATE, fl.ucb1()),
+        (fl.Bandit(GAME.arms, plays=2, delay=LATE.delay), fl.uniform(2)),
+        (GAME, fair_learn(lfg([0.1, 0.2, 0.1], 5.0), [0.05, 0.05, 0.25])),
+        (CONTEXTS, oful(1.0, 1.0, 0.1)),
+        (CONTEXTS, fl.ContextPolicy("past", lambda now, past, p: int(past.played[now.t // 2] + 1) % 3)),
+    ],
+    ids=["Thompson", "late UCB1", "two plays", "a learner", "OFUL", "past"],
+)
+def test_a_trace_is_run_0_and_what_it_tells_is_not_changed_later(game, policy):
+    result = fl.simulate(game, policy, 120, runs=2, seed=6, rounds=range(1, 121))
+    steps, copies = [], []
+    for step in fl.trace(game, policy, 120, seed=6):
+        steps.append(step)
+        copies.append(pickle.dumps(step))
+    assert [pickle.dumps(step) for step in steps] == copies
+    assert [step.t for step in steps] == list(range(1, 121))
+    assert [step.selected.tolist() for step in steps] == result.selected[0].tolist()
+    assert np.cumsum([step.rewards.sum() for step in steps]) == pytest.approx(result.reward[0])
+    for before, step in itertools.pairwise(steps):
+        assert (step.selected - before.selected).nonzero()[0].tolist() == sorted(step.played.tolist())
+        assert step.p.sum() == pytest.approx(policy.plays if isinstance(policy, fl.Policy) else 1)
+        assert (step.p[step.played] > 0).all()
+        if hasattr(step, "seen"):
+            assert step.seen.selected.tolist() == before.selected.tolist()
+
+
+# Readers' own policies, as a reader would write them -----------------------------------------------------------------
+
+
+@fl.rule
+def explore_then_commit(each, seen, best: Number, p):
+    """Play each arm some times, then the one that has paid best."""
+    for a in range(p.size):
+        if seen.selected[a] < each:
+            return a
+    if best[0] == 0.0:
+        for a in range(p.size):
+            p[a] = seen.total[a] / max(seen.observed[a], 1)
+        best[0] = 1.0 + largest(p)
+    return int(best[0]) - 1
+
+
+@fl.rule
+def contextual_epsilon_greedy(epsilon, now, ridge, p):
+    """Play the arm that the regression says is best, or with probability epsilon any arm."""
+    best = np.argmax(now.contexts @ ridge.mean)
+    for a in range(p.size):
+        p[a] = epsilon / p.size
+    p[best] += 1.0 - epsilon
+
+
+@fl.rule
+def sliding_window_ucb(window: int, seen, news, arm: PerWindow, reward: PerWindow, there: PerWindow, p):
+    """Play UCB1 on the rewards of the last `window` rounds, late ones too."""
+    there[(seen.t - 1) % window] = 0.0  # the round that leaves the window had this place
+    for i in range(news.size):
+        if news.round[i] >= seen.t - window:  # not too late to count
+            s = news.round[i] % window
+            arm[s], reward[s], there[s] = news.arm[i], news.reward[i], 1.0
+    for a in range(p.size):
+        n, total = 0.0, 0.0
+        for s in range(window):
+            if there[s] > 0.0 and arm[s] == a:
+                n, total = n + 1.0, total + reward[s]
+        p[a] = total / n + math.sqrt(2.0 * math.log(min(seen.t, window)) / n) if n > 0.0 else math.inf
+    return largest(p)
+
+
+@fl.rule
+def discounted_ucb(discount, seen, news, n: PerArm, total: PerArm, p):
+    """Play UCB1 on rewards that count less with each round since they were earned, late ones too."""
+    whole = 0.0
+    for a in range(p.size):
+        n[a], total[a] = discount * n[a], discount * total[a]
+    for i in range(news.size):
+        weight = discount ** (seen.t - 1 - news.round[i])
+        n[news.arm[i]] += weight
+        total[news.arm[i]] += weight * news.reward[i]
+    for a in range(p.size):
+        whole += n[a]
+    for a in range(p.size):
+        p[a] = total[a] / n[a] + 2.0 * math.sqrt(math.log(max(whole, 1.0)) / n[a]) if n[a] > 0.0 else math.inf
+    return largest(p)
+
+
+@fl.rule
+def exp3(rate, news, loss: PerArm, p):
+    """Play by exponential weights of losses, each divided by the probability with which its arm was played."""
+    for i in range(news.size):
+        loss[news.arm[i]] += (1.0 - news.reward[i]) / news.chance[i]
+    least, whole = loss[0], 0.0
+    for a in range(p.size):
+        least = min(least, loss[a])
+    for a in range(p.size):
+        p[a] = math.exp(rate * (least - loss[a]))
+        whole += p[a]
+    for a in range(p.size):
+        p[a] /= whole
+
+
+WAIT = [0, 3, 6]
+DELAYED = fl.Bandit(fl.gaussian([0.6, 0.5, 0.4], sd=0.3), delay=fl.Delay(by_arm, wait=WAIT))
+
+
+def told_before(steps, t):
+    """Return all messages that had come in before round t."""
+    return [message for each in arrivals(steps[: t - 1], WAIT) for message in each]
+
+
+@pytest.mark.parametrize("game", [GAME, LATE], ids=["at once", "late"])
+def test_explore_then_commit_commits_to_what_had_paid_best(game):
+    policy = fl.Policy("explore, then commit", explore_then_commit, each=15)
+    fl.check_policy(policy)
+    both_ways(game, policy, 200, runs=2)
+    steps = list(fl.trace(game, policy, 200))
+    assert [step.played[0] for step in steps[:45]] == [0] * 15 + [1] * 15 + [2] * 15
+    seen = steps[45].seen
+    assert {int(step.played[0]) for step in steps[45:]} == {int(np.argmax(seen.total / seen.observed))}
+
+
+def test_contextual_epsilon_greedy_finds_the_parameter():
+    policy = fl.ContextPolicy("epsilon-greedy with contexts", contextual_epsilon_greedy, ridge=1.0, epsilon=0.1)
+    fl.check_policy(policy)
+    result = both_ways(CONTEXTS, policy, 300, runs=2)
+    for step in list(fl.trace(CONTEXTS, policy, 300))[::50]:
+        assert step.p.argmax() == np.argmax(step.now.contexts @ step.ridge.mean)
+        assert step.p.max() == pytest.approx(0.9 + 0.1 / 3)
+    uniform = fl.simulate(CONTEXTS, fl.linear.at_random(), 300, runs=2)
+    assert result.regret[:, -1].mean() < 0.5 * uniform.regret[:, -1].mean()
+
+
+def test_sliding_window_ucb_against_a_list():
+    policy = fl.Policy("sliding window", sliding_window_ucb, window=8)
+    fl.check_policy(policy)
+    for game in (GAME, LATE, DELAYED):
+        both_ways(game, policy, 200, runs=2)
+    steps = list(fl.trace(DELAYED, policy, 120))
+    for step in steps:
+        recent = [(a, x) for a, x, s, _ in told_before(steps, step.t) if s >= step.t - 8]
+        rewards = [[x for a, x in recent if a == arm] for arm in range(3)]
+        width = 2 * np.log(min(step.t, 8))
+        bounds = [np.mean(each) + np.sqrt(width / len(each)) if each else np.inf for each in rewards]
+        assert step.played[0] == np.argmax(bounds)
+
+
+def test_discounted_ucb_against_a_list():
+    policy = fl.Policy("discounted", discounted_ucb, discount=0.95)
+    fl.check_policy(policy)
+    for game in (GAME, LATE, DELAYED):
+        both_ways(game, policy, 200, runs=2)
+    steps = list(fl.trace(DELAYED, policy, 120))
+    for step in steps:
+        told = [(a, x, 0.95 ** (step.t - 1 - s)) for a, x, s, _ in told_before(steps, step.t)]
+        for arm in range(3):
+            assert step.memory["n"][arm] == pytest.approx(sum(w for a, _, w in told if a == arm))
+            assert step.memory["total"][arm] == pytest.approx(sum(w * x for a, x, w in told if a == arm))
+
+
+def test_exp3_against_a_list():
+    policy = fl.Policy("EXP3", exp3, rate=0.05)
+    fl.check_policy(policy)
+    for game in (GAME, LATE, DELAYED):
+        both_ways(game, policy, 200, runs=2)
+    steps = list(fl.trace(DELAYED, policy, 120))
+    for step in steps:
+        loss = np.zeros(3)
+        for a, x, s, chance in told_before(steps, step.t):
+            assert chance == steps[s - 1].p[a]
+            loss[a] += (1 - x) / chance
+        weights = np.exp(-0.05 * (loss - loss.min()))
+        assert step.p == pytest.approx(weights / weights.sum())
+
+
+def test_what_a_reader_prints_of_a_rule_and_a_policy():
+    assert repr(exp3) == "rule exp3(rate, news, loss, p)"
+    assert repr(fl.rule(exp3)) == repr(exp3)
+    assert exp3.__doc__.startswith("Play by exponential weights")
+    made = fl.Policy("own", lambda table, learner, p: 0, table=[1.0, 2.0], learner=fl.ucb1())
+    assert repr(made) == "Policy('own', table=array of shape (2,), learner=Policy('UCB1'))"
+
+
+@fl.rule
+def by_merit(merit, seen, p):
+    """Play in proportion to the merit of what has been earned."""
+    whole = 0.0
+    for a in range(p.size):
+        p[a] = merit.value(merit.params, seen.total[a] / max(seen.observed[a], 1))
+        whole += p[a]
+    for a in range(p.size):
+        p[a] /= whole
+
+
+def test_a_merit_is_a_setting():
+    for game in (GAME, LATE):
+        both_ways(game, policy_of(by_merit, merit=exponential(3)), 150, runs=2)
+
+
+def test_policies_and_games_travel_to_other_processes():
+    for game, policy in ((LATE, fair_learn(policy_of(exp3, rate=0.1), [0.1, 0.1, 0.1])), (CONTEXTS, oful(1, 1, 0.1))):
+        result = fl.simulate(game, policy, 40)
+        there, played = pickle.loads(pickle.dumps((game, policy)))
+        assert same(result, fl.simulate(there, played, 40))
+        assert played.rule is policy.rule
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        fl.shares.fair_learn_rule,
+        fl.classic.ucb1_rule,
+        fl.exposure.fairx_ucb_rule,
+        fl.exposure.fairx_linucb_rule,
+        fl.ranks.fair_greedy_rule,
+        fl.delays.fcucb_d_rule,
+        fl.delays.fcts_d_rule,
+        fl.delays.op_fcucb_d_rule,
+    ],
+    ids=lambda rule: rule.__name__,
+)
+def test_a_rule_of_the_papers_prints_as_short_as_its_box(shown):
+    printed = figures.show(shown).data.splitlines()[1:-1]
+    assert len(printed) <= 15
+    text = "\n".join(printed)
+    assert not any(plumbing in text for plumbing in ("params", "state", "lru_cache", "Callable", "int("))
