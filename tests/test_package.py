@@ -86,15 +86,12 @@ def shown() -> Iterator[tuple[str, Any]]:
             module = importlib.import_module(name)
             listed = [each.strip() for each in options["members"].split(",") if each]
             for each in listed or getattr(module, "__all__", vars(module)):
-                thing = getattr(module, each)  # autodoc passes over numbers, strings and the like
-                if listed or (
-                    (inspect.isroutine(thing) or inspect.isclass(thing) or isinstance(thing, Rule)) and thing.__doc__
-                ):
+                thing = getattr(module, each)
+                described = inspect.isroutine(thing) or inspect.isclass(thing) or isinstance(thing, Rule)
+                if listed or (described and thing.__doc__):  # autodoc passes over numbers, strings and the like
                     yield each, thing
         else:
-            path, _, last = (
-                f"{options['module']}.{name}".rpartition(".") if "module" in options else name.rpartition(".")
-            )
+            path, _, last = (f"{options['module']}.{name}" if "module" in options else name).rpartition(".")
             yield last, getattr(importlib.import_module(path), last)
 
 

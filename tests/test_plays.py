@@ -79,9 +79,7 @@ def test_nothing_is_stored_that_no_policy_plays(request):
 
 
 def test_every_factory_is_in_the_zoo():
-    modules = [
-        import_module(each.name) for each in walk_packages(fl.__path__, "fairlib.") if "explorers" not in each.name
-    ]
+    modules = [import_module(each.name) for each in walk_packages(fl.__path__, "fairlib.")]
     factories = {
         name
         for module in modules

@@ -1,6 +1,7 @@
 """What autodoc is to know of the package: a rule is shown as the function that it is, and what says nothing is not.
 
-A rule's arguments are what it asks for. The fields of a named tuple are described where the tuple is.
+A rule's arguments are what it asks for. The fields of a named tuple are described where the tuple is. A property is
+described in a sentence, which may have a colon.
 """
 
 from typing import Any
@@ -36,9 +37,16 @@ def leave_out(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options
     return True if (getattr(thing, "__doc__", None) or "").startswith("Alias for field") else None
 
 
+def put_together(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Put a sentence together again that napoleon took at its colon for a type and a description."""
+    if what == "property" and lines and lines[-1].startswith(":type: "):
+        lines[:] = [f"{lines.pop().removeprefix(':type: ')}: {lines[0]}", *lines[1:]]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.setup_extension("sphinx.ext.autodoc")
     app.add_autodocumenter(RuleDocumenter)
     app.connect("autodoc-skip-member", leave_out)
+    app.connect("autodoc-process-docstring", put_together, priority=600)  # after napoleon
     return {"parallel_read_safe": True, "parallel_write_safe": True}
