@@ -21,12 +21,14 @@ from fairlib.classic import (
 from fairlib.conformance import check_policy
 from fairlib.contexts import ContextBandit, ContextPolicy, World
 from fairlib.engine import simulate
+from fairlib.evidence import Estimate, apart, estimate
 from fairlib.merit import Merit
+from fairlib.player import Choice, Player
 from fairlib.policy import Policy
 from fairlib.result import Result
 from fairlib.rules import Number, PerArm, PerDimension, PerGroup, Square, ask, rule
 from fairlib.stepping import trace
-from fairlib.sweeps import sweep
+from fairlib.sweeps import SweepError, sweep
 
 if TYPE_CHECKING:  # what `__getattr__` finds, for those who only read the code
     from fairlib import classic as classic
@@ -42,26 +44,34 @@ if TYPE_CHECKING:  # what `__getattr__` finds, for those who only read the code
     from fairlib import replay as replay
     from fairlib import shares as shares
 
+__version__ = "0.1.0"
+
 __all__ = [
     "Arms",
     "Bandit",
+    "Choice",
     "ContextBandit",
     "ContextPolicy",
     "Delay",
+    "Estimate",
     "Merit",
     "Number",
     "PerArm",
     "PerDimension",
     "PerGroup",
+    "Player",
     "Policy",
     "Result",
     "Square",
+    "SweepError",
     "World",
+    "apart",
     "ask",
     "bernoulli",
     "beta",
     "check_policy",
     "epsilon_greedy",
+    "estimate",
     "gaussian",
     "rule",
     "simulate",

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numba import float64, int64, types
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairlib import checks
-from fairlib.binding import Bound, Form
+from fairlib.binding import Bound, Form, described
 from fairlib.result import Result
 
 DRAW = Form(
@@ -61,7 +61,7 @@ class Arms:
     Raises
     ------
     TypeError, ValueError
-        If a setting is missing, unknown, or not of as many arms as there are means.
+        If `draw` can't be called, or a setting is missing, unknown, or not of as many arms as there are means.
 
     Examples
     --------
@@ -73,8 +73,11 @@ class Arms:
 
     def __init__(self, means: ArrayLike, draw: Callable[..., float], **settings: ArrayLike) -> None:
         self.means = checks.vector("means", means)
-        self.draw = Bound(draw, DRAW, settings)
+        self.draw = Bound(checks.function("draw", draw), DRAW, settings)
         _of_arms(self.draw, self.means.size)
+
+    def __repr__(self) -> str:
+        return repr(self.draw)
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -89,6 +92,8 @@ def _of_arms(draw: Bound, arms: int | None) -> int | None:
             raise ValueError(f"{name} must have a number for each arm, not {value!r}")
         if arms is not None and len(value) != arms:
             raise ValueError(f"{name} must have {arms} numbers, one an arm, not {len(value)}")
+        if len(value) == 0:
+            raise ValueError(f"{name} must have a number for each arm, not {value!r}")
         arms = len(value)
     return arms
 
@@ -211,8 +216,9 @@ class Delay:
     Raises
     ------
     TypeError, ValueError
-        If a setting is missing, unknown or of another number of arms than the others, or if one of a hundred trial
-        draws is negative, not whole or not a number. (A later one that is stops the game.)
+        If `draw` can't be called, `name` is not a string, a setting is missing, unknown or of another number of arms
+        than the others, or if one of a hundred trial draws is negative, not whole or not a number. (A later one that is
+        stops the game.)
 
     Examples
     --------
@@ -226,7 +232,9 @@ class Delay:
     """
 
     def __init__(self, draw: Callable[..., float], *, name: str = "own", **settings: ArrayLike) -> None:
-        self.name, self.draw = name, Bound(draw, DELAY, settings)
+        if not isinstance(name, str):
+            raise TypeError(f"name must be a string, not {name!r}")
+        self.name, self.draw = name, Bound(checks.function("draw", draw), DELAY, settings)
         self.arms = _of_arms(self.draw, None)
         given, rng = self.draw.settings, np.random.default_rng(0)
         asked = [each for each in self.draw.rule.arguments if each not in given]
@@ -242,13 +250,16 @@ class Delay:
                     f"not {late!r} (arm {arm}, reward {reward:g})"
                 )
 
+    def __repr__(self) -> str:
+        return f"Delay({self.draw!r})"
+
     @property
     def settings(self) -> Mapping[str, Any]:
         """What `draw` is set with, by name."""
         return MappingProxyType(self.draw.settings)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Bandit:
     """The classic game: play some arms each round and collect their rewards.
 
@@ -281,11 +292,14 @@ class Bandit:
     def __post_init__(self) -> None:
         if not isinstance(self.arms, Arms):
             raise TypeError(f"arms must be Arms, such as bernoulli([0.9, 0.5]), not {self.arms!r}")
-        checks.whole("plays", self.plays, 1, self.arms.means.size)
+        object.__setattr__(self, "plays", checks.whole("plays", self.plays, 1, self.arms.means.size))
         if not isinstance(self.delay, Delay | None):
             raise TypeError(f"delay must be a Delay, not {self.delay!r}")
         if self.delay is not None and self.delay.arms not in (None, self.arms.means.size):
             raise ValueError(f"delay must be of {self.arms.means.size} arms, not {self.delay.arms}")
+
+    def __repr__(self) -> str:
+        return described(self)
 
     @property
     def best_reward(self) -> float:
@@ -297,7 +311,7 @@ class Bandit:
         """What the game sums round by round; nothing here, as the regret follows from the counts alone."""
         return Bound(no_tally, TALLY, {})
 
-    def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, NDArray[np.float64]]) -> Result:
+    def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, Any]) -> Result:
         """Read off what a policy earned and lost.
 
         Parameters

@@ -5,13 +5,14 @@ The same text serves it compiled and interpreted.
 """
 
 import dis
+import hashlib
 import inspect
 import math
 import numbers
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -233,6 +234,16 @@ class Layout:
         slots = [each(place) if callable(each) else each for each in self._slots]
         return np.concatenate([np.array(slots, dtype=np.float64), *(each.ravel() for each in arrays)])
 
+    def written(self) -> bytes:
+        """Return all numbers that do not depend on the sizes, those of merits and learners among them."""
+        said = b""
+        for each in [*self._slots, *self._arrays]:
+            if not callable(each):
+                said += np.asarray(each, dtype=np.float64).tobytes()
+            elif isinstance(getattr(each, "__self__", None), Layout):
+                said += each.__self__.written()
+        return said
+
     def length(self, sizes: Mapping[str, int]) -> int:
         """Return how long `state` must be."""
         return self._starts(sizes)[-1]
@@ -366,10 +377,9 @@ class Bound:
         if axes == 0:
             return checks.real(name, value)
         if self.form.by_arm:  # infinity is a delay, too
-            try:
-                each = np.array(value, dtype=np.float64)
-            except (TypeError, ValueError):
-                raise TypeError(f"{name} must have a number for each arm, not {value!r}") from None
+            each = checks.floats(name, value, "a number for each arm")
+            if np.isnan(each).any():
+                raise ValueError(f"{name} must be a number for each arm, not nan")
             each.flags.writeable = False
             return each
         return checks.array(name, value, axes)
@@ -432,6 +442,10 @@ class Bound:
         """Leave to each process what it makes itself."""
         return {name: value for name, value in vars(self).items() if name not in ("_layout", "_plain")}
 
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={shown(value)}" for name, value in self.settings.items())
+        return f"{self.rule.__name__.removesuffix('_draw')}({given})"
+
     @property
     def text(self) -> str:
         """The text of the function that the engine calls, and of those that it is given."""
@@ -443,13 +457,35 @@ class Bound:
             self._layout = self.layout()
         return self._layout
 
+    def needs(self, size: str) -> bool:
+        """Say whether its memory, or a learner's among its settings, is of some size, such as ``"T"``."""
+        return any(size in _flat_sizes(sizes) for sizes in self.rule.memory.values()) or any(
+            each.bound.needs(size) for each in self.settings.values() if hasattr(each, "bound")
+        )
+
+    @property
+    def mark(self) -> str:
+        """A mark of the functions' text and of all settings, the same in each process."""
+        digest = hashlib.sha256(self.text.encode())
+        for each in self._laid_out.functions.values():
+            try:
+                digest.update(inspect.getsource(each).encode())
+            except (OSError, TypeError):  # typed at a prompt
+                digest.update(repr(getattr(getattr(each, "__code__", None), "co_code", each)).encode())
+        digest.update(self._laid_out.written())
+        return digest.hexdigest()
+
     def numbers(self, sizes: Mapping[str, int]) -> Array:
         """Return the settings as the flat function wants them: an array that nobody else holds."""
         return self._laid_out.numbers(sizes)
 
+    def length(self, sizes: Mapping[str, int]) -> int:
+        """Return how many numbers its memory holds."""
+        return self._laid_out.length(sizes)
+
     def state(self, sizes: Mapping[str, int]) -> Array:
         """Return fresh memory."""
-        return np.zeros(self._laid_out.length(sizes))
+        return np.zeros(self.length(sizes))
 
     def memory(self, state: Array, sizes: Mapping[str, int]) -> dict[str, Array]:
         """Return what is in the memory, by name."""
@@ -513,6 +549,56 @@ class Bound:
                 names = {name: each if is_ours(each) else afresh(each) for name, each in functions.items()}
                 _compiled[key] = at_once(_scope(text, names, helper)["flat"], self.form.compiled)
         return _compiled[key]
+
+
+def shown(value: Any) -> str:
+    """Return a setting as it would be typed, if it is not too long.
+
+    Parameters
+    ----------
+    value : object
+        A number, an array, or what says itself what it is.
+
+    Returns
+    -------
+    str
+        What it is; of an array with more than sixteen numbers, its shape.
+
+    Examples
+    --------
+    >>> shown(np.array([0.5, 1.0])), shown(np.zeros((9, 9)))
+    ('[0.5, 1.0]', 'array of shape (9, 9)')
+    """
+    if isinstance(value, np.ndarray):
+        return repr(value.tolist()) if value.size <= 16 else f"array of shape {value.shape}"
+    return repr(value)
+
+
+def described(game: Any) -> str:
+    """Return what a game is made of, field by field; what it was made without is left out.
+
+    Parameters
+    ----------
+    game : dataclass
+        The game.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> described(fl.Bandit(fl.bernoulli([0.9, 0.5]), plays=2))
+    'Bandit(bernoulli(mean=[0.9, 0.5]), plays=2)'
+    """
+    said = []
+    for i, each in enumerate(fields(game)):
+        value = getattr(game, each.name)
+        if each.init and not (np.ndim(value) == 0 and value == each.default):
+            said.append(shown(value) if i == 0 else f"{each.name}={shown(value)}")
+    return f"{type(game).__name__}({', '.join(said)})"
 
 
 # What a text made for the engine calls besides the functions that it is made of.

@@ -2,15 +2,20 @@
 
 import math
 import numbers
+import os
+import pathlib
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["whole", "real", "vector", "array", "rounds"]
+__all__ = ["whole", "real", "spread", "flag", "function", "floats", "vector", "array", "many", "pair", "path"]
 
 
-def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
+_LARGEST = 2**53  # up to here a float holds every whole number; an array's length must be far below
+
+
+def whole(name: str, value: Any, low: int, high: int | None = _LARGEST) -> int:
     """Take a whole number from `low` to `high`.
 
     Parameters
@@ -20,7 +25,8 @@ def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     value : object
         What was given.
     low, high : int
-        The smallest and the largest value allowed; no largest if None.
+        The smallest and the largest value allowed; no largest if None, as for a seed, and by default one that nothing
+        can be counted to.
 
     Returns
     -------
@@ -40,12 +46,14 @@ def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     Traceback (most recent call last):
     ValueError: horizon must be a whole number of at least 1, not 0
     """
-    allowed = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be {allowed}, not {value!r}")
+    open_ended = high is None or high == _LARGEST
+    allowed = f"a whole number of at least {low}" if open_ended else f"a whole number from {low} to {high}"
+    if isinstance(value, _NO_NUMBERS) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be {allowed}, not {_said(value)}")
     number = int(value)
     if number < low or (high is not None and number > high):
-        raise ValueError(f"{name} must be {allowed}, not {value!r}")
+        too_large = f" and at most {high}" if open_ended and number > low else ""
+        raise ValueError(f"{name} must be {allowed}{too_large}, not {_said(value)}")
     return number
 
 
@@ -93,12 +101,173 @@ def real(
     ValueError: failure must be a number in (0, 1], not 0.0
     """
     allowed = f"a number{_range(low, high, above, below)}"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be {allowed}, not {value!r}")
-    number = float(value)
+    if not _is_real(type(value)):
+        raise TypeError(f"{name} must be {allowed}, not {_said(value)}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not (math.isfinite(number) and low <= number <= high and above < number < below):
-        raise ValueError(f"{name} must be {allowed}, not {value!r}")
+        raise ValueError(f"{name} must be {allowed}, not {_said(value)}")
     return number
+
+
+def spread(name: str, value: Any) -> float:
+    """Take a standard deviation, above 0 and such that neither its square nor one over it is too large for a float.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : object
+        What was given.
+
+    Returns
+    -------
+    float
+        The number.
+
+    Raises
+    ------
+    TypeError
+        If it is not a number.
+    ValueError
+        If it is nan, infinite or out of range.
+
+    Examples
+    --------
+    >>> spread("sd", 1e-200)
+    Traceback (most recent call last):
+    ValueError: sd must be a number in [1e-75, 1e+75], not 1e-200
+    """
+    return real(name, real(name, value, above=0), 1e-75, 1e75)
+
+
+def flag(name: str, value: Any) -> bool:
+    """Take True or False.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : object
+        What was given.
+
+    Returns
+    -------
+    bool
+        The same.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else.
+
+    Examples
+    --------
+    >>> flag("progress", "no")
+    Traceback (most recent call last):
+    TypeError: progress must be True or False, not 'no'
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, not {_said(value)}")
+    return bool(value)
+
+
+def function(name: str, value: Any) -> Any:
+    """Take what can be called.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : object
+        What was given.
+
+    Returns
+    -------
+    callable
+        The same.
+
+    Raises
+    ------
+    TypeError
+        If it can't be called.
+
+    Examples
+    --------
+    >>> function("draw", 0.5)
+    Traceback (most recent call last):
+    TypeError: draw must be a function, not 0.5
+    """
+    if not callable(value):
+        raise TypeError(f"{name} must be a function, not {_said(value)}")
+    return value
+
+
+def floats(name: str, value: Any, allowed: str) -> NDArray[np.float64]:
+    """Take numbers in whatever shape, nan and infinity among them; refuse all else that NumPy would make numbers of.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : array_like
+        What was given.
+    allowed : str
+        What it must be, for the message.
+
+    Returns
+    -------
+    ndarray, shape of `value`
+        A copy.
+
+    Raises
+    ------
+    TypeError
+        If something in it is no number, as True, False, text and dates are none.
+    ValueError
+        If a number is masked, or too large for a float.
+
+    Examples
+    --------
+    >>> floats("means", ["0.5", "0.2"], "a list of numbers")
+    Traceback (most recent call last):
+    TypeError: means must be a list of numbers, not ['0.5', '0.2']
+    """
+    parts = value if isinstance(value, list | tuple) else [value]
+    if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
+        raise ValueError(f"{name} must be {allowed}, with none masked, not {_said(value)}")
+    if isinstance(value, bytearray | memoryview):
+        raise TypeError(f"{name} must be {allowed}, not {_said(value)}")
+    try:
+        # What is no array is looked at number by number, as an array of floats hides that one of them was True.
+        given = np.asarray(value) if hasattr(value, "__array__") else np.array(value, dtype=object)
+        kinds = set(map(type, given.ravel().tolist())) if given.dtype == object else {given.dtype.type}
+        if not all(_is_real(kind) for kind in kinds):
+            raise TypeError
+        with np.errstate(over="ignore"):
+            return np.array(given, dtype=np.float64, order="C")
+    except OverflowError:
+        raise ValueError(f"{name} must be {allowed}, none too large for a float, not {_said(value)}") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be {allowed}, not {_said(value)}") from None
+
+
+def _is_real(kind: type) -> bool:
+    return issubclass(kind, numbers.Real) and not issubclass(kind, _NO_NUMBERS)
+
+
+_NO_NUMBERS = bool, np.bool_, np.timedelta64  # though Python or NumPy has them as whole numbers
+
+
+def _said(value: Any) -> str:
+    """Return how a value reads, in a line that is not too long."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # of a whole number with thousands of digits
+        return "a number of thousands of digits"
+    return text if len(text) <= 200 else f"{text[:150]}...{text[-40:]}"
 
 
 def vector(
@@ -125,9 +294,9 @@ def vector(
     Raises
     ------
     TypeError
-        If it is not a list of numbers.
+        If it is not a list of numbers (True, False, text and dates are none).
     ValueError
-        If it is empty, not one-dimensional, or a number is nan, infinite or out of range.
+        If it is empty, not one-dimensional, or a number is masked, nan, infinite or out of range.
 
     Examples
     --------
@@ -135,12 +304,9 @@ def vector(
     Traceback (most recent call last):
     ValueError: means must be numbers in [0, 1], not 1.2 (arm 1)
     """
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be a list of numbers, one an arm, not {value!r}") from error
+    array = floats(name, value, "a list of numbers, one an arm")
     if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"{name} must be a list of at least one number, one an arm, not {value!r}")
+        raise ValueError(f"{name} must be a list of at least one number, one an arm, not {_said(value)}")
     bad = ~(np.isfinite(array) & (array >= low) & (array <= high) & (array > above))
     if bad.any():
         arm = int(np.argmax(bad))
@@ -149,8 +315,10 @@ def vector(
     return array
 
 
-def array(name: str, value: ArrayLike, axes: int) -> NDArray[np.float64]:
-    """Take an array of finite numbers with a given number of axes.
+def array(
+    name: str, value: ArrayLike, axes: int | None = None, low: float = -math.inf, high: float = math.inf
+) -> NDArray[np.float64]:
+    """Take an array of finite numbers, each from `low` to `high`.
 
     Parameters
     ----------
@@ -158,8 +326,10 @@ def array(name: str, value: ArrayLike, axes: int) -> NDArray[np.float64]:
         The argument's name, for the message.
     value : array_like
         What was given.
-    axes : int
-        How many axes it must have.
+    axes : int, optional
+        How many axes it must have, none of them empty; by default it may be of any shape, or one number.
+    low, high : float
+        The closed range allowed.
 
     Returns
     -------
@@ -169,9 +339,9 @@ def array(name: str, value: ArrayLike, axes: int) -> NDArray[np.float64]:
     Raises
     ------
     TypeError
-        If it is not an array of numbers.
+        If it is not an array of numbers (True, False, text and dates are none).
     ValueError
-        If it is empty, has another number of axes, or a number is nan or infinite.
+        If it has another number of axes or an empty one, or a number is masked, nan, infinite or out of range.
 
     Examples
     --------
@@ -179,56 +349,19 @@ def array(name: str, value: ArrayLike, axes: int) -> NDArray[np.float64]:
     Traceback (most recent call last):
     ValueError: contexts must be finite numbers, not nan (at [0, 1])
     """
-    try:
-        numbers = np.array(value, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be an array of numbers with {axes} axes, not {value!r}") from error
-    if numbers.ndim != axes or numbers.size == 0:
-        raise ValueError(
-            f"{name} must be an array of numbers with {axes} axes, none empty, not of shape {numbers.shape}"
-        )
+    shape = "numbers" if axes is None else f"an array of numbers with {axes} axes"
+    numbers = floats(name, value, shape)
+    if axes is not None and (numbers.ndim != axes or numbers.size == 0):
+        raise ValueError(f"{name} must be {shape}, none empty, not of shape {numbers.shape}")
     bad = ~np.isfinite(numbers)
+    if low > -math.inf or high < math.inf:  # not always, as contexts can be most of the memory
+        bad |= (numbers < low) | (numbers > high)
     if bad.any():
-        place = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise ValueError(f"{name} must be finite numbers, not {numbers[place]} (at {list(place)})")
+        place = [int(i) for i in np.argwhere(bad)[0]]
+        said = f"{numbers[tuple(place)]}{f' (at {place})' if place else ''}"
+        raise ValueError(f"{name} must be finite numbers{_range(low, high, -math.inf)}, not {said}")
     numbers.flags.writeable = False
     return numbers
-
-
-def rounds(name: str, value: ArrayLike) -> NDArray[np.int64]:
-    """Take one or many numbers of rounds, each a whole number of at least 1.
-
-    Parameters
-    ----------
-    name : str
-        The argument's name, for the message.
-    value : array_like of int
-        What was given.
-
-    Returns
-    -------
-    ndarray of int, shape of `value`
-        The numbers.
-
-    Raises
-    ------
-    TypeError
-        If they are not integers.
-    ValueError
-        If one is below 1.
-
-    Examples
-    --------
-    >>> rounds("horizon", [10, 0])
-    Traceback (most recent call last):
-    ValueError: horizon must be whole numbers of at least 1, not [10, 0]
-    """
-    array = np.asarray(value)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be whole numbers of at least 1, not {value!r}")
-    if (array < 1).any():
-        raise ValueError(f"{name} must be whole numbers of at least 1, not {value!r}")
-    return array.astype(np.int64)
 
 
 def _range(low: float, high: float, above: float, below: float = math.inf) -> str:
@@ -240,3 +373,126 @@ def _range(low: float, high: float, above: float, below: float = math.inf) -> st
     if bounded == (True, False):
         return f" above {above:g}" if above >= low else f" in [{low:g}, inf]"
     return f" in {first}, {last}" if any(bounded) else ""
+
+
+def many(name: str, value: ArrayLike, low: float, *, whole: bool = False) -> NDArray[np.float64]:
+    """Take one number or many, in whatever shape, each finite and at least `low`.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : array_like
+        What was given.
+    low : float
+        The smallest value allowed.
+    whole : bool
+        Whether only whole numbers will do, such as numbers of rounds.
+
+    Returns
+    -------
+    ndarray, shape of `value`
+        The numbers as floats, so that no product of them is too large.
+
+    Raises
+    ------
+    TypeError
+        If they are not numbers (True, False and text are not), or not whole.
+    ValueError
+        If one is below `low`, nan or infinite.
+
+    Examples
+    --------
+    >>> many("horizon", [10, 0], 1, whole=True)
+    Traceback (most recent call last):
+    ValueError: horizon must be whole numbers of at least 1, not [10, 0]
+    """
+    allowed = f"{'whole ' if whole else ''}numbers of at least {low:g}"
+    kind, letters = (numbers.Integral, "iu") if whole else (numbers.Real, "iuf")
+    array = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
+    # What is no array is looked at one by one: NumPy would make a number of True. And it would forget a mask.
+    fit = (array.dtype.kind in letters and not isinstance(value, np.ma.MaskedArray)) or (
+        array.dtype == object
+        and not isinstance(value, bytearray | memoryview)
+        and all(isinstance(each, kind) and not isinstance(each, _NO_NUMBERS) for each in array.flat)
+    )
+    if not fit:
+        raise TypeError(f"{name} must be {allowed}, not {_said(value)}")
+    try:
+        found = np.asarray(array, np.float64)
+    except OverflowError:
+        found = np.array(math.inf)
+    if not (np.isfinite(found) & (found >= low)).all():
+        raise ValueError(f"{name} must be {allowed}, not {_said(value)}")
+    return found
+
+
+def pair(name: str, value: Any, example: str) -> tuple[Any, Any]:
+    """Take a list of two.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : object
+        What was given.
+    example : str
+        What it is and how it looks, for the message.
+
+    Returns
+    -------
+    tuple of two
+        The two, as they are.
+
+    Raises
+    ------
+    TypeError
+        If it is no list, tuple or array of two.
+
+    Examples
+    --------
+    >>> pair("radius", 3, "two numbers, such as (0.0, 1.5)")
+    Traceback (most recent call last):
+    TypeError: radius must be two numbers, such as (0.0, 1.5), not 3
+    """
+    listed = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    if not listed or len(value) != 2:
+        raise TypeError(f"{name} must be {example}, not {_said(value)}")
+    return value[0], value[1]
+
+
+def path(name: str, value: Any) -> pathlib.Path:
+    """Take the path of a file.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : object
+        What was given.
+
+    Returns
+    -------
+    pathlib.Path
+        The path.
+
+    Raises
+    ------
+    TypeError
+        If it is neither text nor path-like.
+    ValueError
+        If it names no file.
+
+    Examples
+    --------
+    >>> path("path", 3)
+    Traceback (most recent call last):
+    TypeError: path must be the path of a file, a string or a pathlib.Path, not 3
+    """
+    allowed = "the path of a file, a string or a pathlib.Path"
+    if not isinstance(value, str | os.PathLike):
+        raise TypeError(f"{name} must be {allowed}, not {_said(value)}")
+    found = pathlib.Path(value)
+    if not found.name or "\0" in str(found):
+        raise ValueError(f"{name} must be {allowed}, not {_said(value)}")
+    return found

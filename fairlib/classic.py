@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.arms import Bandit
 from fairlib.policy import Policy, largest
 from fairlib.rules import rule
 
@@ -187,7 +188,7 @@ def thompson_gaussian(mean: float = 0.0, sd: float = 1.0, reward_sd: float = 1.0
     Raises
     ------
     TypeError, ValueError
-        If `mean` is not a finite number, or a standard deviation is not a positive one.
+        If `mean` is not a finite number, or a standard deviation is not one from 1e-75 to 1e75.
 
     Examples
     --------
@@ -197,40 +198,42 @@ def thompson_gaussian(mean: float = 0.0, sd: float = 1.0, reward_sd: float = 1.0
     True
     """
     centre = checks.real("mean", mean)
-    prior, noise = (checks.real(name, each, above=0) ** -2 for name, each in (("sd", sd), ("reward_sd", reward_sd)))
+    prior, noise = checks.spread("sd", sd) ** -2, checks.spread("reward_sd", reward_sd) ** -2
     return Policy("Thompson sampling (normal)", thompson_gaussian_rule, mean=centre, prior=prior, noise=noise)
 
 
-def ucb1_bound(means: ArrayLike, horizon: ArrayLike) -> NDArray[np.float64]:
+def ucb1_bound(game: Bandit, horizon: ArrayLike) -> NDArray[np.float64]:
     r"""Bound on UCB1's expected regret when the gaps are known (Patil et al., Theorem 6).
 
     .. math:: \sum_{a: \Delta_a > 0} \frac{8 \ln T}{\Delta_a} + \Bigl(1 + \frac{\pi^2}{3}\Bigr) \sum_a \Delta_a
 
     Parameters
     ----------
-    means : array_like, shape (K,)
-        Mean reward of each arm, in [0, 1].
-    horizon : array_like of int
+    game : Bandit
+        The game, with rewards in [0, 1], one play a round and no delay.
+    horizon : int or array_like of int
         Number of rounds T, one or many.
 
     Returns
     -------
-    ndarray, shape of `horizon`
+    float or ndarray, shape of `horizon`
         The bound.
 
     Raises
     ------
     TypeError, ValueError
-        If a mean is not a number in [0, 1], or a horizon is below 1.
+        If the game is of another kind, or a horizon is not a whole number of at least 1.
 
     Examples
     --------
-    >>> ucb1_bound([0.9, 0.5], 1000).round(1)
+    >>> import fairlib as fl
+    >>> ucb1_bound(fl.Bandit(fl.bernoulli([0.9, 0.5])), 1000).round(1)
     np.float64(139.9)
     """
-    mu = checks.vector("means", means, 0, 1)
-    gaps = mu.max() - mu
-    rounds = checks.rounds("horizon", horizon)
+    _seen_at_once(game, Bandit, "Bandit(bernoulli([0.9, 0.5]))")
+    if game.plays != 1:
+        raise ValueError(f"game must have one play a round, as UCB1 has, not {game.plays}")
+    gaps, rounds = _gaps(game), checks.many("horizon", horizon, 1, whole=True)
     return np.log(rounds) * (8 / gaps[gaps > 0]).sum() + (1 + np.pi**2 / 3) * gaps.sum()
 
 
@@ -243,18 +246,18 @@ def ucb1_worst_case_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
     ----------
     arms : int
         Number of arms K.
-    horizon : array_like of int
+    horizon : int or array_like of int
         Number of rounds T, one or many.
 
     Returns
     -------
-    ndarray, shape of `horizon`
+    float or ndarray, shape of `horizon`
         The bound.
 
     Raises
     ------
     TypeError, ValueError
-        If `arms` is not a whole number of at least 1, or a horizon is below 1.
+        If `arms` or a horizon is not a whole number of at least 1.
 
     Examples
     --------
@@ -263,6 +266,21 @@ def ucb1_worst_case_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
     """
     from scipy.special import zeta  # here, so that whoever only plays need not wait for SciPy
 
-    checks.whole("arms", arms, 1)
-    rounds = checks.rounds("horizon", horizon)
-    return 2 * np.sqrt(2 * arms * rounds * np.log(rounds)) + zeta(3) * arms
+    k, rounds = checks.whole("arms", arms, 1), checks.many("horizon", horizon, 1, whole=True)
+    return 2 * np.sqrt(2 * k * rounds * np.log(rounds)) + zeta(3) * k
+
+
+def _seen_at_once(game: Any, kind: type[Bandit], example: str) -> None:
+    """Refuse a game for which a bound is not proved: one of another kind, or one with a delay."""
+    if not isinstance(game, kind):
+        raise TypeError(f"game must be a {kind.__name__}, such as {example}, not {game!r}")
+    if game.delay is not None:
+        raise ValueError(
+            f"game must have no delay, as the bound is for rewards that are seen at once, not {game.delay.name!r}"
+        )
+
+
+def _gaps(game: Bandit) -> NDArray[np.float64]:
+    """Return by how much each mean is below the best, for rewards in [0, 1]."""
+    mu = checks.vector("game.arms.means", game.arms.means, 0, 1)
+    return mu.max() - mu

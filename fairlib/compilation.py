@@ -5,12 +5,15 @@ certain to happen here, so the folder of the cache is named after a hash of all 
 a new folder. What a reader wrote is compiled afresh in each process, and again when anything that it looks at changes.
 """
 
+import atexit
 import builtins
+import contextlib
 import dis
 import hashlib
 import importlib
 import os
 import pathlib
+import shutil
 import sys
 import sysconfig
 import tempfile
@@ -18,10 +21,11 @@ import threading
 import types
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numba
 import numpy as np
+from numba.core.errors import NumbaError
 from numba.extending import register_jitable
 from numba.np import linalg as _linalg
 
@@ -83,17 +87,46 @@ def cache_folder() -> pathlib.Path:
     True
     """
     name = "numba-" + fingerprint(_PACKAGE)
-    for parent in (_PACKAGE / "__pycache__", pathlib.Path.home() / ".cache" / "fairlib"):
+    for parent in _parents():
         try:
             (parent / name).mkdir(parents=True, exist_ok=True)
+            os.utime(parent / name)  # it is in use
         except OSError:
             continue
         if os.access(parent / name, os.W_OK):
+            _tidy(parent)
             return parent / name
-    return pathlib.Path(tempfile.mkdtemp(prefix="fairlib-"))
+    folder = tempfile.mkdtemp(prefix="fairlib-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return pathlib.Path(folder)
 
 
-def helper(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+def _parents() -> Iterator[pathlib.Path]:
+    """Name where the folder of the cache may lie: beside the sources, or with what else the user keeps."""
+    yield _PACKAGE / "__pycache__"
+    with contextlib.suppress(RuntimeError):  # a user whom the system does not know has no home
+        yield pathlib.Path.home() / ".cache" / "fairlib"
+
+
+def _tidy(parent: pathlib.Path) -> None:
+    """Remove the compiled code of former sources, but for what was used last: who switches to and fro has it back."""
+    used = {each: each.stat().st_mtime for each in parent.glob("numba-*")}
+    for each in sorted(used, key=used.__getitem__)[:-4]:
+        shutil.rmtree(each, ignore_errors=True)
+
+
+_Marked = TypeVar("_Marked", bound=Callable[..., Any])
+
+
+@overload
+def helper(function: _Marked) -> _Marked: ...
+
+
+@overload
+def helper(function: None = None, **options: Any) -> Callable[[_Marked], _Marked]: ...
+
+
+def helper(function: Any = None, **options: Any) -> Any:
     """Mark a small function that rules call: plain Python to Python, compiled into whatever is compiled.
 
     Parameters
@@ -163,9 +196,54 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
         before = _config.CACHE_DIR
         _config.CACHE_DIR = str(cache_folder())
         try:
-            return _njit(signature, cache=True, nogil=True, **_OPTIONS)(function)
+            made = _njit(cache=True, nogil=True, **_OPTIONS)(function)
+            _compile(made, signature)
+            return made
         finally:
             _config.CACHE_DIR = before
+
+
+def _compile(made: Any, signature: Any) -> None:
+    """Compile a function for one signature and no other, whatever the state of what is on disk."""
+    try:
+        made.compile(signature)
+    except NumbaError:
+        raise
+    except Exception:  # a file was cut short or damaged: reading it may raise anything
+        with contextlib.suppress(OSError):
+            made._cache.flush()
+        try:
+            made.compile(signature)
+        except OSError:  # nothing can be written
+            made._cache.disable()
+            made.compile(signature)
+    made.disable_compile()
+
+
+def direct(made: Any) -> Any:
+    """Return what a function that is compiled for one signature calls once it has looked at the types.
+
+    That look takes longer than many a rule. Whoever calls this must be sure of the types himself.
+
+    Parameters
+    ----------
+    made : callable
+        What `compiled` or `at_once` returned.
+
+    Returns
+    -------
+    callable
+        The machine code, to be called from Python.
+
+    Examples
+    --------
+    >>> from numba import float64
+    >>> from fairlib.contexts import dot
+    >>> times = direct(compiled(dot, float64(float64[::1], float64[::1])))
+    >>> times(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    11.0
+    """
+    return next(iter(made.overloads.values())).entry_point
 
 
 def is_ours(function: Any) -> bool:
@@ -232,7 +310,7 @@ def kept(text: str, functions: dict[str, Any], signature: Any) -> Any:
     name = "made_" + hashlib.sha256(source.encode()).hexdigest()[:16]
     folder = cache_folder() / "made"
     path = folder / f"{name}.py"
-    if not path.exists():
+    if not path.exists() or path.read_text(encoding="utf-8") != source:  # a crash may have left it empty
         folder.mkdir(exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}")
         part.write_text(source, encoding="utf-8")

@@ -12,7 +12,7 @@ from numba import float64, int64, types
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.binding import Bound, Form
+from fairlib.binding import Bound, Form, described
 from fairlib.compilation import helper
 from fairlib.policy import Ruled
 from fairlib.result import Result
@@ -151,6 +151,9 @@ class ContextPolicy(Ruled):
         The regulariser, above 0, of the ridge regression on all rounds so far, for a rule that asks for `ridge`.
     dimension : int, optional
         Length of the contexts it is made for, where its settings say; by default any.
+    horizon : int, optional
+        How many rounds it is made for, where its settings say; by default any number. A longer game is refused, a
+        shorter one is not. A rule that asks for `horizon` is given it.
     interpret : bool
         Leave the rule to Python, to print from it, to step through it or to call what can't be compiled.
     **settings
@@ -178,7 +181,7 @@ class ContextPolicy(Ruled):
     """
 
     form = CONTEXT_RULE
-    _more = ("ridge", "dimension")
+    _more = ("ridge", "dimension", "horizon")
 
     def __init__(
         self,
@@ -187,12 +190,14 @@ class ContextPolicy(Ruled):
         *,
         ridge: float | None = None,
         dimension: int | None = None,
+        horizon: int | None = None,
         interpret: bool = False,
         **settings: Any,
     ) -> None:
         self.ridge = ridge if ridge is None else checks.real("ridge", ridge, above=0)
         self.dimension = dimension if dimension is None else checks.whole("dimension", dimension, 1)
-        super().__init__(name, rule, interpret, settings)
+        self.horizon = horizon if horizon is None else checks.whole("horizon", horizon, 1)
+        super().__init__(name, rule, interpret, settings, horizon=self.horizon)
         if ("ridge" in self.rule.arguments) is (ridge is None):
             wrong = (
                 "asks for ridge: say its regulariser, such as ridge=1.0" if ridge is None else "does not ask for ridge"
@@ -235,7 +240,11 @@ class World:
         self.arms = checks.whole("arms", arms, 1)
         self.dimension = checks.whole("dimension", dimension, 1)
         self.groups = checks.whole("groups", groups, 1)
-        self.draw = Bound(draw, ROUND, settings)
+        self.draw = Bound(checks.function("draw", draw), ROUND, settings)
+
+    def __repr__(self) -> str:
+        groups = f", groups={self.groups}" if self.groups > 1 else ""
+        return f"World({self.arms}, {self.dimension}, {self.draw!r}{groups})"
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -382,7 +391,7 @@ def sphere(arms: int, parameter: ArrayLike, sd: float = 1.0) -> World:
     return World(arms, mu.size, sphere_draw, parameter=mu, sd=spread)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContextBandit:
     """The classic game with contexts: play an arm each round and collect its reward.
 
@@ -409,12 +418,15 @@ class ContextBandit:
         if not isinstance(self.world, World):
             raise TypeError(f"world must be a World, such as sphere(5, [0.6, 0.8]), not {self.world!r}")
 
+    def __repr__(self) -> str:
+        return described(self)
+
     @cached_property
     def tally(self) -> Bound:
         """What the game sums round by round: the regret."""
         return Bound(regret_tally, CONTEXT_TALLY, {})
 
-    def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, NDArray[np.float64]]) -> Result:
+    def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, Any]) -> Result:
         """Collect what happened.
 
         Parameters
@@ -547,8 +559,8 @@ def absorb(mean: Any, root: Any, x: Any, reward: float) -> None:
     r"""Add one context and its reward to a ridge regression, in place.
 
     A rank-one step on the square root: with :math:`v = R^\top x` and :math:`s = 1 + v^\top v`,
-    :math:`R \leftarrow R - R v v^\top / (s + \sqrt s)`. It costs :math:`O(d^2)`, and :math:`R R^\top` can't lose its
-    positive definiteness to rounding.
+    :math:`R \leftarrow R - R v v^\top / (s + \sqrt s)`. It costs :math:`O(d^2)`, and whatever rounding does to R,
+    :math:`R R^\top` has no negative eigenvalue.
 
     Parameters
     ----------

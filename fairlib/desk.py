@@ -6,6 +6,8 @@ passes the desk. The arrays stay the engine's: what is found on a desk is not co
 kept.
 """
 
+from collections.abc import Callable
+from operator import is_, itemgetter
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from numba import carray, float64, int64, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from fairlib.compilation import helper
+from fairlib.compilation import direct, helper
 
 _PLACE = 4  # numbers an array: its address, and up to three lengths
 
@@ -109,17 +111,37 @@ class OnDesk:
 
     def __init__(self, compiled: Any) -> None:
         self.compiled = compiled
-        self._last: tuple[list[Any], Any] = ([], desk())
+        self._entry = direct(compiled)
+        self._arrays: Any = None
+        self._last: tuple[tuple[Any, ...], Any] = ((), None)
 
     def __call__(self, *given: Any) -> Any:
         """Write the desk, unless the arrays are those of the call before, and call the function."""
-        arrays: list[Any] = []
-        others: list[Any] = []
-        for each in given:
-            for part in each if isinstance(each, tuple) else (each,):
-                (arrays if isinstance(part, np.ndarray) else others).append(part)
-        before, on_desk = self._last
-        if len(before) != len(arrays) or any(one is not other for one, other in zip(before, arrays, strict=True)):
+        if self._arrays is None:
+            self._look_at(given)
+        if self._nested:
+            given = _flat(given)
+        arrays, (before, on_desk) = self._arrays(given), self._last
+        if on_desk is None or not all(map(is_, arrays, before)):
             on_desk = desk(*arrays)
             self._last = (arrays, on_desk)
-        return self.compiled(on_desk, *others)
+        return self._entry(on_desk, *self._others(given))
+
+    def _look_at(self, given: tuple[Any, ...]) -> None:
+        """Note where the arrays are among the arguments: in each call they are in the same places."""
+        self._nested = any(isinstance(each, tuple) for each in given)
+        places: tuple[list[int], list[int]] = ([], [])
+        for i, each in enumerate(_flat(given)):
+            places[isinstance(each, np.ndarray)].append(i)
+        self._others, self._arrays = map(_getter, places)
+
+
+def _flat(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(part for each in given for part in (each if isinstance(each, tuple) else (each,)))
+
+
+def _getter(places: list[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """Return what picks the arguments in some places."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda given: tuple(given[i] for i in places)

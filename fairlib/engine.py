@@ -4,7 +4,11 @@ What plays when a rule can't be compiled, or is to be watched, is `fairlib.stepp
 """
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextvars import copy_context
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -20,7 +24,7 @@ from fairlib.compilation import compiled
 from fairlib.contexts import CONTEXT_RULE, CONTEXT_TALLY, ROUND, ContextBandit, ContextPolicy, absorb
 from fairlib.desk import desk
 from fairlib.policy import RULE, Policy, select
-from fairlib.result import Result
+from fairlib.result import Result, versions
 from fairlib.stepping import AtPlay, OnArms, OnContexts, at_play, fresh_past, fresh_ridge, root, streams
 
 
@@ -32,11 +36,13 @@ def simulate(
     runs: int = 1,
     seed: int | SeedSequence = 0,
     rounds: ArrayLike | None = None,
+    progress: bool = False,
 ) -> Result:
     """Let a policy play a problem, and record what happens.
 
     Run i depends on the seed and on i alone: it is the same run whether 1 or 1,000 are asked for, and on however
-    many processors they are spread. The world (rewards, delays) and the policy draw from separate streams.
+    many processors they are spread. The world (rewards, delays) and the policy draw from separate streams. Ctrl-C, or
+    the stop button of a notebook, ends it at once.
 
     Parameters
     ----------
@@ -52,7 +58,9 @@ def simulate(
         Where all chance comes from.
     rounds : array_like of int, optional
         Rounds to record, increasing, from 1 to `horizon`; by default about 200, evenly spaced on a log scale, the
-        last one included.
+        last one included. After the last of them no more is played.
+    progress : bool
+        Show a bar that counts the rounds.
 
     Returns
     -------
@@ -64,6 +72,8 @@ def simulate(
     TypeError, ValueError
         If an argument is of the wrong kind or out of range, or when the rule returns probabilities that are not
         numbers in [0, 1] or do not sum to the number of plays; the message names the round.
+    MemoryError
+        If more memory is needed than there is; beyond a gibibyte a warning says how much it is.
 
     Examples
     --------
@@ -73,29 +83,109 @@ def simulate(
     True
     """
     game = at_play(problem, policy)
-    horizon = checks.whole("horizon", horizon, 1)
+    horizon = policy.check_horizon(horizon)
     runs = checks.whole("runs", runs, 1)
     chance = root(seed)
-    recorded = _recorded(rounds, horizon)
-    sizes = {**game.sizes, "T": horizon}
+    recorded, shown = _recorded(rounds, horizon), checks.flag("progress", progress)
+    sizes, last = {**game.sizes, "T": horizon}, int(recorded[-1])
+    workers = 1 if game.interpreted else min(runs, _processors())  # threads don't help interpreted code
+    _allow(8 * runs * recorded.size * (1 + sizes["K"] + game.tally.length(sizes)), "what is recorded")
+    _allow(8 * workers * game.memory(sizes, last), f"what {policy.name!r} remembers")
     selected = np.zeros((runs, recorded.size, sizes["K"]), np.int64)
     reward = np.zeros((runs, recorded.size))
-    summed = np.zeros((runs, recorded.size, game.tally.state(sizes).size))
+    summed = np.zeros((runs, recorded.size, game.tally.length(sizes)))
     play = _stepped if game.interpreted else _compiled
     if not game.interpreted:  # now, and not in each of the threads
         _compiled_engine() if isinstance(game, OnArms) else _compiled_context_engine()
 
-    def run(i: int) -> None:
-        play(game, horizon, recorded, streams(chance, i), selected[i], reward[i], summed[i], i)
+    def run(i: int, watch: Any) -> None:
+        play(game, horizon, recorded, chance, selected[i], reward[i], summed[i], watch, i)
 
-    workers = min(runs, _processors())
-    if workers == 1 or game.interpreted:  # threads don't help interpreted code
-        for i in range(runs):
-            run(i)
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(run, range(runs)))
-    return problem.result(recorded, selected, reward, game.tally.memory(summed, sizes))
+    with _Bar(runs * last, shown) as bar:
+        # In plain Python, too, as Ctrl-C in the middle of a call to compiled code is more than Numba can take.
+        _in_threads(run, runs, workers, last, bar)
+    result = problem.result(recorded, selected, reward, game.tally.memory(summed, sizes))
+    if isinstance(result, Result):  # a reader's own game may return what it likes
+        number = chance.entropy if isinstance(chance.entropy, int) and not chance.spawn_key else None
+        drawn = f"SeedSequence({chance.entropy}, spawn_key={chance.spawn_key})" if number is None else number
+        made: dict[str, Any] = {"game": repr(problem), "policy": repr(policy), "horizon": horizon, "seed": drawn}
+        result = replace(result, **made, versions=versions())
+    return result
+
+
+_MUCH = 2**30  # bytes
+_ROOM = 2**20  # for feedback under way: numbers of rewards
+_CHAINS = 2**18
+
+
+def _allow(size: int, what: str) -> None:
+    """Say how much memory something takes, if it is much, before it is taken; refuse it if there is not so much."""
+    if size < _MUCH:
+        return
+    import psutil  # here, as the import of the package must stay quick
+
+    free = psutil.virtual_memory().available
+    text = f"{what} takes {size / _MUCH:,.1f} GiB of memory"
+    if size > free:
+        raise MemoryError(f"{text}, and {free / _MUCH:,.1f} GiB are free: record fewer rounds, or play fewer of them")
+    warnings.warn(text, stacklevel=3)
+
+
+class _Bar:
+    """A progress bar of rounds, or none."""
+
+    def __init__(self, total: int, shown: bool) -> None:
+        self.bar: Any = None
+        if shown:
+            from tqdm.auto import tqdm  # here, as the import of the package must stay quick
+
+            self.bar = tqdm(total=total, unit=" rounds", unit_scale=True)
+
+    def __enter__(self) -> "_Bar":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+    def move_to(self, played: int) -> None:
+        """Show how many rounds have been played."""
+        if self.bar is not None:
+            self.bar.update(played - self.bar.n)
+
+
+def _in_threads(run: Callable[[int, Any], None], runs: int, workers: int, last: int, bar: _Bar) -> None:
+    """Play runs in threads while this one waits, where Ctrl-C arrives; whatever ends the waiting ends the runs.
+
+    Each run under way has a *watch*: its first number, once it is not 0, makes the engine stop, and its second is the
+    round that the engine plays.
+    """
+    watches: dict[int, NDArray[np.int64]] = {}
+    stopped = finished = 0
+
+    def watched(i: int) -> None:
+        nonlocal finished
+        watches[i] = watch = np.zeros(16, np.int64)  # as long as two lines of the cache, which no other thread writes
+        if not stopped:
+            run(i, watch)
+        finished += 1
+        del watches[i]
+
+    pool = ThreadPoolExecutor(workers)
+    try:
+        # In copies of this thread's context, so that numpy.errstate, say, holds for a rule in plain Python there too.
+        for future in [pool.submit(copy_context().run, watched, i) for i in range(runs)]:
+            while not wait([future], 0.1).done:
+                bar.move_to(last * finished + sum(int(watch[1]) for watch in list(watches.values())))
+            future.result()
+        bar.move_to(last * runs)
+    except BaseException:
+        stopped = 1
+        for watch in list(watches.values()):
+            watch[0] = 1
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _processors() -> int:
@@ -104,17 +194,28 @@ def _processors() -> int:
 
 
 def _stepped(
-    game: AtPlay, horizon: int, recorded: Any, streams: Any, selected_at: Any, reward_at: Any, sums_at: Any, run: int
+    game: AtPlay,
+    horizon: int,
+    recorded: Any,
+    chance: SeedSequence,
+    selected_at: Any,
+    reward_at: Any,
+    sums_at: Any,
+    watch: Any,
+    run: int,
 ) -> None:
     """Play one run round by round."""
     sizes = {**game.sizes, "T": horizon}
     truth, sums = game.tally.numbers(sizes), game.tally.state(sizes)
     collected, at = 0.0, 0
-    own, world = streams
+    own, world = streams(chance, run)
     for step in game.rounds(horizon, own, world, run):
         for reward in step.rewards:
             collected += reward
         game.sum_up(truth, sums, step)
+        watch[1] = step.t
+        if watch[0]:
+            return
         if step.t == recorded[at]:
             selected_at[at], reward_at[at], sums_at[at] = step.selected, collected, sums
             at += 1
@@ -123,42 +224,57 @@ def _stepped(
 
 
 def _compiled(
-    game: Any, horizon: int, recorded: Any, streams: Any, selected_at: Any, reward_at: Any, sums_at: Any, run: int
+    game: Any,
+    horizon: int,
+    recorded: Any,
+    chance: SeedSequence,
+    selected_at: Any,
+    reward_at: Any,
+    sums_at: Any,
+    watch: Any,
+    run: int,
 ) -> None:
     """Play one run in the compiled engine."""
     play = _on_arms if isinstance(game, OnArms) else _on_contexts
-    failed = play(game, horizon, recorded, *streams, selected_at, reward_at, sums_at)
-    if failed:
-        raise game.fault(failed, run)
+    room, most = _ROOM, int(recorded[-1]) * game.plays
+    while True:
+        rest = recorded, *streams(chance, run), selected_at, reward_at, sums_at, watch
+        failed = play(game, horizon, min(room, most), *rest)
+        if failed:
+            raise game.fault(failed, run)
+        if not watch[2]:
+            return
+        # More was under way, or waited to be read, than there was room for: the same run anew, with more of it.
+        room, watch[2] = 8 * room, 0
+        _allow(8 * 10 * min(room, most), "feedback under way")
 
 
-def _on_arms(game: OnArms, horizon: int, *rest: Any) -> int:
+def _on_arms(game: OnArms, horizon: int, room: int, *rest: Any) -> int:
     sizes, bound, k = {**game.sizes, "T": horizon}, game.policy.bound, game.sizes["K"]
     params, state, p = bound.numbers(sizes), bound.state(sizes), np.zeros(k)
     selected, observed, total = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
     # News: what has arrived and the rule has not read lies from mail[0] to mail[1]; each learner that reads news has
-    # two such numbers more. Empty for a rule that does not ask for it; for others there is room for all that could
-    # ever wait, of which only what is written to takes memory.
-    mail, room = np.zeros(2 * bound.readers, np.int64), horizon * game.plays if bound.readers else 0
-    news = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64), np.empty(room)
+    # two such numbers more. Empty for a rule that does not ask for it; room that is never written to takes no memory.
+    mail, waits = np.zeros(2 * bound.readers, np.int64), room if bound.readers else 0
+    news = np.empty(waits, np.int64), np.empty(waits), np.empty(waits, np.int64), np.empty(waits)
     truth, sums = game.tally.numbers(sizes), game.tally.state(sizes)
     return int(
         _compiled_engine()(
             *(game.rule.compiled, desk(params, state, selected, observed, total, mail, *news, p)),
             *(game.draw.compiled, desk(game.table), game.delay.compiled, desk(game.waits), game.late, game.plays),
             *(game.tallied.compiled, desk(truth, sums, p, selected)),
-            *(p, selected, observed, total, mail, *news, sums, horizon),
+            *(p, selected, observed, total, mail, *news, sums, room),
             *rest,
         )
     )
 
 
-def _on_contexts(game: OnContexts, horizon: int, *rest: Any) -> int:
+def _on_contexts(game: OnContexts, horizon: int, _: int, *rest: Any) -> int:
     sizes, bound = {**game.sizes, "T": horizon}, game.policy.bound
     params, state, k, d = bound.numbers(sizes), bound.state(sizes), sizes["K"], sizes["d"]
     p, selected, contexts, groups = np.zeros(k), np.zeros(k, np.int64), np.zeros((k, d)), np.zeros(k, np.int64)
     means, rewards = np.zeros(k), np.zeros(k)
-    ridge, past = fresh_ridge(game.policy.ridge, d), fresh_past(horizon if game.history else 0, k, d)
+    ridge, past = fresh_ridge(game.policy.ridge, d), fresh_past(int(rest[0][-1]) if game.history else 0, k, d)
     # News: the play of the round before.
     mail = np.zeros(2 * bound.readers, np.int64)
     news = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.int64), np.zeros(1)
@@ -168,7 +284,7 @@ def _on_contexts(game: OnContexts, horizon: int, *rest: Any) -> int:
             *(game.rule.compiled, desk(params, state, contexts, groups, *ridge, *past, mail, *news, p)),
             *(game.draw.compiled, desk(game.table, contexts, groups, means, rewards), sizes["G"]),
             *(game.tallied.compiled, desk(truth, sums, groups, means, p)),
-            *(p, selected, contexts, groups, means, rewards, *ridge, *past, mail, *news, sums, horizon),
+            *(p, selected, contexts, groups, means, rewards, *ridge, *past, mail, *news, sums),
             *rest,
         )
     )
@@ -195,28 +311,37 @@ def play_rounds(
     rounds: Any,
     chances: Any,
     sums: Any,
-    horizon: int,
+    room: int,
     recorded: Any,
     own: Any,
     world: Any,
     selected_at: Any,
     reward_at: Any,
     sums_at: Any,
+    watch: Any,
 ) -> int:
     """Play one run; return 0, or the round in which the rule was at fault, or negative the delay."""
     number = p.size
     chosen = np.zeros(plays, np.int64)
     collected = 0.0
-    # Feedback under way: for each round a chain of the rewards that arrive in it. Empty when there is no delay.
-    first = np.full(horizon + 1 if late else 0, -1, np.int64)
-    following = np.zeros(horizon * plays if late else 0, np.int64)
-    arm_of, reward_of = np.zeros(following.size, np.int64), np.zeros(following.size)
-    wants_news = mail.size > 0
-    round_of = np.zeros(following.size if wants_news else 0, np.int64)
-    chance_of = np.zeros(round_of.size)
-    sent = 0
+    wants_news, last = mail.size > 0, recorded[-1]
+    # Feedback under way: messages in places 1, 2, ..., each in the chain of the round in which it is due, modulo the
+    # number of chains; `free` begins the chain of those places that are free again. Here, too, what is never written to
+    # takes no memory.
+    chains = 1
+    while late and chains < min(last + 1, _CHAINS):
+        chains *= 2
+    first, free, used = np.zeros(chains, np.int64), 0, 0
+    places = room + 1 if late else 0
+    following, due, arm_of = np.empty(places, np.int64), np.empty(places, np.int64), np.empty(places, np.int64)
+    reward_of = np.empty(places)
+    places = places if wants_news else 0
+    round_of, chance_of = np.empty(places, np.int64), np.empty(places)
     at = 0
-    for t in range(1, horizon + 1):
+    for t in range(1, last + 1):
+        if watch[0] != 0:
+            return 0
+        watch[1] = t
         for a in range(number):
             p[a] = 0.0
         told = rule(on_desk, t, own)
@@ -249,28 +374,52 @@ def play_rounds(
                 observed[arm] += 1
                 total[arm] += x
                 if wants_news:
+                    if mail[1] == room:
+                        watch[2] = 1
+                        return 0
                     arms[mail[1]], rewards[mail[1]], rounds[mail[1]], chances[mail[1]] = arm, x, t, p[arm]
                     for i in range(1, mail.size, 2):
                         mail[i] += 1
             elif wait < -1:
                 return -t
-            elif 0 < wait <= horizon - t:
-                arm_of[sent], reward_of[sent], following[sent] = arm, x, first[t + wait]
+            elif 0 < wait <= last - t:
+                if free > 0:
+                    message, free = free, following[free]
+                elif used < room:
+                    used += 1
+                    message = used
+                else:
+                    watch[2] = 1
+                    return 0
+                chain = (t + wait) & (chains - 1)
+                arm_of[message], reward_of[message], due[message] = arm, x, t + wait
                 if wants_news:
-                    round_of[sent], chance_of[sent] = t, p[arm]
-                first[t + wait] = sent
-                sent += 1
+                    round_of[message], chance_of[message] = t, p[arm]
+                following[message], first[chain] = first[chain], message
         if late:
-            message = first[t]
-            while message >= 0:
-                observed[arm_of[message]] += 1
-                total[arm_of[message]] += reward_of[message]
-                if wants_news:
-                    arms[mail[1]], rewards[mail[1]] = arm_of[message], reward_of[message]
-                    rounds[mail[1]], chances[mail[1]] = round_of[message], chance_of[message]
-                    for i in range(1, mail.size, 2):
-                        mail[i] += 1
-                message = following[message]
+            chain = t & (chains - 1)
+            before, message = 0, first[chain]
+            while message > 0:
+                after = following[message]
+                if due[message] > t:
+                    before = message
+                else:
+                    if before > 0:
+                        following[before] = after
+                    else:
+                        first[chain] = after
+                    following[message], free = free, message
+                    observed[arm_of[message]] += 1
+                    total[arm_of[message]] += reward_of[message]
+                    if wants_news:
+                        if mail[1] == room:
+                            watch[2] = 1
+                            return 0
+                        arms[mail[1]], rewards[mail[1]] = arm_of[message], reward_of[message]
+                        rounds[mail[1]], chances[mail[1]] = round_of[message], chance_of[message]
+                        for i in range(1, mail.size, 2):
+                            mail[i] += 1
+                message = after
         if sums.size > 0:
             tally(to_sum, t)
         if t == recorded[at]:
@@ -278,8 +427,6 @@ def play_rounds(
             reward_at[at] = collected
             sums_at[at] = sums
             at += 1
-            if at == recorded.size:
-                break
     return 0
 
 
@@ -309,20 +456,23 @@ def play_contexts(
     round_of: Any,
     chance_of: Any,
     sums: Any,
-    horizon: int,
     recorded: Any,
     own: Any,
     world: Any,
     selected_at: Any,
     reward_at: Any,
     sums_at: Any,
+    watch: Any,
 ) -> int:
     """Play one run with contexts; return 0, or the round in which the rule was at fault, or negative the world."""
     arms, dimension = contexts.shape
     chosen = np.zeros(1, np.int64)
     collected = 0.0
     at = 0
-    for t in range(1, horizon + 1):
+    for t in range(1, recorded[-1] + 1):
+        if watch[0] != 0:
+            return 0
+        watch[1] = t
         draw(to_fill, world)
         for a in range(arms):
             p[a] = 0.0
@@ -361,14 +511,12 @@ def play_contexts(
             reward_at[at] = collected
             sums_at[at] = sums
             at += 1
-            if at == recorded.size:
-                break
     return 0
 
 
 _FLOATS, _WHOLES = float64[::1], int64[::1]
 _NEWS = (_WHOLES, _WHOLES, _FLOATS, _WHOLES, _FLOATS)
-_RUN = (_FLOATS, int64, _WHOLES, types.npy_rng, types.npy_rng, int64[:, ::1], _FLOATS, float64[:, ::1])
+_RUN = (_FLOATS, _WHOLES, types.npy_rng, types.npy_rng, int64[:, ::1], _FLOATS, float64[:, ::1], _WHOLES)
 
 
 def _called(form: Form) -> tuple[Any, Any]:
@@ -378,7 +526,7 @@ def _called(form: Form) -> tuple[Any, Any]:
 
 _SIGNATURE = int64(
     *(*_called(RULE), *_called(DRAW), *_called(DELAY), boolean, int64, *_called(TALLY)),
-    *(_FLOATS, _WHOLES, _WHOLES, _FLOATS, *_NEWS, *_RUN),
+    *(_FLOATS, _WHOLES, _WHOLES, _FLOATS, *_NEWS, _FLOATS, int64, *_RUN[1:]),
 )
 
 
@@ -403,9 +551,16 @@ def _recorded(rounds: ArrayLike | None, horizon: int) -> NDArray[np.int64]:
     if rounds is None:
         spaced = np.geomspace(1, horizon, 240).round().astype(np.int64)
         return spaced[np.diff(spaced, prepend=0) > 0]  # np.unique would do, but imports much for it
-    array = np.asarray(rounds)
+    wanted = f"increasing whole numbers from 1 to the horizon, {horizon}"
+    try:
+        array = np.asarray(rounds)
+    except ValueError:  # rows of different lengths
+        raise ValueError(f"rounds must be {wanted}, not {rounds!r}") from None
     if array.dtype.kind not in "iu":
-        raise TypeError(f"rounds must be whole numbers from 1 to the horizon, {horizon}, not {rounds!r}")
-    if array.ndim != 1 or array.size == 0 or array[0] < 1 or array[-1] > horizon or (np.diff(array) <= 0).any():
-        raise ValueError(f"rounds must be increasing whole numbers from 1 to the horizon, {horizon}, not {rounds!r}")
-    return array.astype(np.int64)
+        raise TypeError(f"rounds must be {wanted}, not {rounds!r}")
+    if array.ndim != 1 or array.size == 0 or array.min() < 1 or array.max() > horizon:
+        raise ValueError(f"rounds must be {wanted}, not {rounds!r}")
+    whole = array.astype(np.int64)  # differences of unsigned numbers are never negative
+    if (np.diff(whole) <= 0).any():
+        raise ValueError(f"rounds must be {wanted}, not {rounds!r}")
+    return whole

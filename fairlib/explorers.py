@@ -100,7 +100,8 @@ class Slider:
             raise TypeError(f"label must be a string, not {self.label!r}")
         if not self.label.strip():
             raise ValueError(f"label must say what the slider moves, not {self.label!r}")
-        if isinstance(self.values, str) or not isinstance(self.values, Collection):
+        unordered = isinstance(self.values, str | set | frozenset | dict)
+        if unordered or not isinstance(self.values, Collection) or getattr(self.values, "shape", None) == ():
             raise TypeError(f"values must be a list of numbers or strings, not {self.values!r}")
         values = tuple(value.item() if isinstance(value, np.generic) else value for value in self.values)
         if not 2 <= len(values) <= MOST_SETTINGS:
@@ -299,7 +300,8 @@ def explore(figure: Callable[..., Figure], *, autoplay: bool = False, **sliders:
     Raises
     ------
     TypeError
-        If `figure` can't be called with these parameters or returns no Figure, or a slider is not a Slider.
+        If `figure` can't be called with these parameters or returns no Figure, a slider is not a Slider, or `autoplay`
+        is not True or False.
     ValueError
         If there are no sliders or too many, there are too many settings, or a picture has no label.
 
@@ -322,7 +324,11 @@ def explore(figure: Callable[..., Figure], *, autoplay: bool = False, **sliders:
     for name, slider in sliders.items():
         if not isinstance(slider, Slider):
             raise TypeError(f"{name} must be a Slider, not {slider!r}")
-    signature = inspect.signature(figure)
+    checks.flag("autoplay", autoplay)
+    try:
+        signature = inspect.signature(figure)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"figure must be a function whose parameters can be read, not {figure!r}: {error}") from None
     try:
         signature.bind(**sliders)
     except TypeError as error:
@@ -389,6 +395,8 @@ def _range_input(slider: Slider) -> str:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, bool):  # which Python has as a number, and no slider offers
+        return str(value)
     if isinstance(value, numbers.Integral):
         return f"{value:,}"
     return f"{float(value):g}" if isinstance(value, numbers.Real) else str(value)

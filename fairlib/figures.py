@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 from numpy.typing import ArrayLike
 
+from fairlib import checks
 from fairlib.rules import Rule
 
 __all__ = ["INK", "FAINT", "use_style", "look", "curve", "label_ends", "show"]
@@ -49,6 +50,7 @@ _LOOKS: dict[str, tuple[str, Any]] = {
     "MP-TS-D": ("#854d0e", (0, (2.2, 1.2))),
     "FGreedy-D": ("#4d7c0f", (0, (8, 1.5, 2, 1.5))),
     "Two-box": ("#374151", (0, (16, 2))),
+    "recent half": ("#b45309", (0, (9, 1.5, 3, 1.5))),
     # Ranks and pools; V2 and the oracles keep to the family of Fair-Greedy.
     "Fair-Greedy": ("#00707a", "-"),
     "Fair-Greedy V2": ("#00707a", (0, (8, 1.5))),
@@ -173,6 +175,11 @@ def curve(ax: Axes, rounds: ArrayLike, values: ArrayLike, name: str, label: str 
     label : str, optional
         What to call the line; by default `name`.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or the shapes don't fit.
+
     Examples
     --------
     >>> import matplotlib.pyplot as plt
@@ -182,11 +189,18 @@ def curve(ax: Axes, rounds: ArrayLike, values: ArrayLike, name: str, label: str 
     array([0. , 1.5, 3. ])
     >>> plt.close(fig)
     """
-    sample = np.asarray(values)
+    _check_axes(ax)
     style = look(name)
+    if not isinstance(label, str | None):
+        raise TypeError(f"label must be a string, not {label!r}")
+    x, sample = checks.floats("rounds", rounds, "numbers"), checks.floats("values", values, "numbers, a row a run")
+    if x.ndim != 1 or sample.ndim != 2 or sample.shape[1] != x.size or not sample.size:
+        raise ValueError(
+            f"values must be of shape (runs, R), where rounds is of shape (R,), not {sample.shape} and {x.shape}"
+        )
     low, high = np.quantile(sample, [0.1, 0.9], axis=0)
-    ax.fill_between(np.asarray(rounds), low, high, color=style["color"], alpha=0.15, linewidth=0)
-    ax.plot(rounds, sample.mean(axis=0), label=label or name, **style)
+    ax.fill_between(x, low, high, color=style["color"], alpha=0.15, linewidth=0)
+    ax.plot(x, sample.mean(axis=0), label=label or name, **style)
 
 
 def label_ends(ax: Axes) -> None:
@@ -196,6 +210,11 @@ def label_ends(ax: Axes) -> None:
     ----------
     ax : matplotlib.axes.Axes
         Axes whose labelled lines are drawn and whose limits are set.
+
+    Raises
+    ------
+    TypeError
+        If `ax` is not a matplotlib Axes.
 
     Examples
     --------
@@ -207,6 +226,7 @@ def label_ends(ax: Axes) -> None:
     'rising'
     >>> plt.close(fig)
     """
+    _check_axes(ax)
     lines = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
     to_axes = ax.transData + ax.transAxes.inverted()
     # A line that leaves the picture is labelled at the edge.
@@ -227,6 +247,11 @@ def label_ends(ax: Axes) -> None:
         )
 
 
+def _check_axes(ax: Any) -> None:
+    if not isinstance(ax, Axes):
+        raise TypeError(f"ax must be a matplotlib Axes, as plt.subplots() gives, not {ax!r}")
+
+
 def show(function: Callable[..., Any] | Rule) -> Markdown:
     """Show a function's source in a chapter: the code that is read is the code that runs.
 
@@ -240,15 +265,24 @@ def show(function: Callable[..., Any] | Rule) -> Markdown:
     IPython.display.Markdown
         Its source as a block of Python, with the first line of its docstring, and without the line ``@rule``.
 
+    Raises
+    ------
+    TypeError
+        If it is not defined by def or class, or its source can't be read.
+
     Examples
     --------
     >>> from fairlib.classic import ucb1_rule
     >>> print(show(ucb1_rule).data.splitlines()[1])
     def ucb1_rule(seen, p):
     """
-    lines = inspect.getsource(function.function if isinstance(function, Rule) else function).splitlines()
-    definition = ast.parse(textwrap.dedent("\n".join(lines))).body[0]
-    assert isinstance(definition, ast.FunctionDef | ast.ClassDef)
+    try:
+        lines = inspect.getsource(function.function if isinstance(function, Rule) else function).splitlines()
+        definition = ast.parse(textwrap.dedent("\n".join(lines))).body[0]
+    except (TypeError, OSError, SyntaxError):  # no function, typed at a prompt, or a lambda within a line
+        definition = None
+    if not isinstance(definition, ast.FunctionDef | ast.ClassDef):
+        raise TypeError(f"function must be one defined by def or class, whose source can be read, not {function!r}")
     if (doc := ast.get_docstring(definition)) is not None:
         text = definition.body[0]
         indent = " " * (len(lines[text.lineno - 1]) - len(lines[text.lineno - 1].lstrip()))

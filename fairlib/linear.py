@@ -63,8 +63,8 @@ def posterior_draw(ridge: Ridge, sd: float, rng: Any, mu: Any) -> None:
 
 def _posterior(prior_sd: float, reward_sd: float) -> tuple[float, float]:
     """Return the regulariser of the normal posterior, and the standard deviation that scales it."""
-    sd = checks.real("reward_sd", reward_sd, above=0)
-    return (sd / checks.real("prior_sd", prior_sd, above=0)) ** 2, sd
+    sd = checks.spread("reward_sd", reward_sd)
+    return (sd / checks.spread("prior_sd", prior_sd)) ** 2, sd
 
 
 @rule
@@ -104,7 +104,8 @@ def linucb(radius: float, ridge: float = 1.0) -> ContextPolicy:
     >>> bool(fl.simulate(game, linucb(radius=1.0), 5000).regret[0, -1] < 200)
     True
     """
-    return ContextPolicy("LinUCB", linucb_rule, ridge=ridge, radius=checks.real("radius", radius, 0, math.inf))
+    lam, reach = checks.real("ridge", ridge, above=0), checks.real("radius", radius, 0)
+    return ContextPolicy("LinUCB", linucb_rule, ridge=lam, radius=reach)
 
 
 @rule
@@ -132,7 +133,7 @@ def oful(noise: float, norm: float, failure: float, ridge: float = 1.0) -> Conte
     norm : float
         Bound W on the length of the parameter, at least 0.
     failure : float
-        The probability :math:`\delta` that the ellipsoid ever misses the parameter, above 0 and at most 1.
+        The probability :math:`\delta` that the ellipsoid ever misses the parameter, in (0, 1).
     ridge : float
         The regulariser :math:`\lambda`, above 0.
 
@@ -158,7 +159,7 @@ def oful(noise: float, norm: float, failure: float, ridge: float = 1.0) -> Conte
     settings: dict[str, Any] = {
         "noise": checks.real("noise", noise, 0, math.inf),
         "reach": checks.real("norm", norm, 0, math.inf) * math.sqrt(lam),
-        "log_failure": math.log(checks.real("failure", failure, high=1, above=0)),
+        "log_failure": math.log(checks.real("failure", failure, above=0, below=1)),
     }
     return ContextPolicy("OFUL", oful_rule, ridge=lam, **settings)
 
@@ -191,7 +192,7 @@ def lints(prior_sd: float = 1.0, reward_sd: float = 1.0) -> ContextPolicy:
     Raises
     ------
     TypeError, ValueError
-        If a standard deviation is not positive.
+        If a standard deviation is not a number from 1e-75 to 1e75.
 
     Examples
     --------
@@ -213,7 +214,7 @@ def at_random_rule(p):
 
 
 def at_random() -> ContextPolicy:
-    r"""Choose any candidate; if they are independent, the fair regret is :math:`T(K-1)/(2(K+1))` on average.
+    r"""Choose any candidate; if they are independent, the fairness regret is :math:`T(K-1)/(2(K+1))` on average.
 
     Returns
     -------
@@ -260,7 +261,7 @@ def greedy(ridge: float = 0.1) -> ContextPolicy:
     --------
     >>> import fairlib as fl
     >>> from fairlib.ranks import section_6
-    >>> bool(fl.simulate(section_6(), greedy(), 500, runs=20).fair_regret[:, -1].mean() > 40)
+    >>> bool(fl.simulate(section_6(), greedy(), 500, runs=20).fairness_regret[:, -1].mean() > 40)
     True
     """
     return ContextPolicy("Greedy", greedy_rule, ridge=checks.real("ridge", ridge, above=0))

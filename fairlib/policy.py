@@ -9,7 +9,7 @@ from numba import float64, int64, types
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.binding import Bound, Form, Layout
+from fairlib.binding import Bound, Form, Layout, shown
 from fairlib.compilation import helper
 from fairlib.rules import News, Rule, Seen
 
@@ -47,12 +47,14 @@ class Ruled:
         Leave the rule to Python.
     settings : dict
         The rule's settings.
+    **handed
+        What the policy is made with and its rule is given if it asks for it; None for what there is not.
 
     Raises
     ------
     TypeError, ValueError
-        If `name` is not a string, `rule` can't be called, a setting is missing, unknown or of the wrong kind, or the
-        rule has one that is called as what a policy is made with.
+        If `name` is not a string, `rule` can't be called, `interpret` is not True or False, a setting is missing,
+        unknown or of the wrong kind, or the rule has one that is called as what a policy is made with.
 
     Examples
     --------
@@ -61,15 +63,17 @@ class Ruled:
     """
 
     form: Form
+    horizon: int | None
     interpret: bool
     _more: tuple[str, ...] = ()  # what else a kind of policy is made with, besides settings
 
-    def __init__(self, name: str, rule: Any, interpret: bool, settings: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, rule: Any, interpret: bool, settings: Mapping[str, Any], **handed: Any) -> None:
         if not isinstance(name, str):
             raise TypeError(f"name must be a string, not {name!r}")
+        checks.flag("interpret", interpret)
         if not isinstance(rule, Rule):
             rule = Rule(rule)
-        own = [each for each in ("name", "rule", "interpret", *self._more) if each not in (*self.form.gives, "plays")]
+        own = [each for each in ("name", "rule", "interpret", *self._more) if each not in (*self.form.gives, *handed)]
         for each in rule.arguments:
             if each in own and each not in rule.memory:
                 raise TypeError(
@@ -77,7 +81,8 @@ class Ruled:
                     "with: call it something else"
                 )
         self.name, self.rule = name, rule
-        self.bound = Bound(rule, self.form, settings)
+        asked = [each for each in handed if each in rule.arguments and each not in rule.memory]
+        self.bound = Bound(rule, self.form, {**settings, **{each: handed[each] for each in asked if handed[each]}})
         learners = [each for each in self.settings.values() if isinstance(each, Ruled)]
         self.interpret = bool(interpret) or any(each.interpret for each in learners)
 
@@ -85,6 +90,40 @@ class Ruled:
     def settings(self) -> Mapping[str, Any]:
         """The settings by name, not to be changed: `replace` makes a policy with others."""
         return MappingProxyType(self.bound.settings)
+
+    def check_horizon(self, horizon: Any) -> int:
+        """Take a number of rounds at the door: no more than the policy is made for.
+
+        Fewer are fine: they are the first rounds of the game that it is made for.
+
+        Parameters
+        ----------
+        horizon : int
+            What was given.
+
+        Returns
+        -------
+        int
+            The number.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it is not a whole number of at least 1, or above the policy's own horizon.
+
+        Examples
+        --------
+        >>> from fairlib.shares import t_fair_ucb
+        >>> t_fair_ucb([0.2, 0.3], 100).check_horizon(1000)
+        Traceback (most recent call last):
+        ValueError: horizon must be at most 100, the rounds that 'T-FAIR-UCB' is made for, not 1000
+        """
+        rounds = checks.whole("horizon", horizon, 1)
+        if self.horizon is not None and rounds > self.horizon:
+            raise ValueError(
+                f"horizon must be at most {self.horizon}, the rounds that {self.name!r} is made for, not {rounds}"
+            )
+        return rounds
 
     def replace(self, **changes: Any) -> Self:
         """Return the same policy but for some of what it was made with.
@@ -115,12 +154,8 @@ class Ruled:
     def __repr__(self) -> str:
         own = {name: getattr(self, name) for name in self._more if getattr(self, name) is not None}
         more = [f"{name}={value!r}" for name, value in own.items() if (name, value) != ("plays", 1)]
-        given = [f"{name}={_short(value)}" for name, value in self.bound.settings.items() if name not in self._more]
+        given = [f"{name}={shown(value)}" for name, value in self.bound.settings.items() if name not in self._more]
         return f"{type(self).__name__}({', '.join([repr(self.name), *more, *given])})"
-
-
-def _short(value: Any) -> str:
-    return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
 
 
 class Policy(Ruled):
@@ -136,6 +171,9 @@ class Policy(Ruled):
         How many different arms it plays each round. A rule that asks for `plays` is given it.
     arms : int, optional
         How many arms it is made for, where its settings say; by default as many as its learners are, or any number.
+    horizon : int, optional
+        How many rounds it is made for, where its settings say; by default as many as its learners are, or any number. A
+        longer game is refused, a shorter one is not. A rule that asks for `horizon` is given it.
     interpret : bool
         Leave the rule to Python, to print from it or to step through it.
     **settings
@@ -164,7 +202,7 @@ class Policy(Ruled):
     """
 
     form = RULE
-    _more = ("plays", "arms")
+    _more = ("plays", "arms", "horizon")
 
     def __init__(
         self,
@@ -173,18 +211,22 @@ class Policy(Ruled):
         *,
         plays: int = 1,
         arms: int | None = None,
+        horizon: int | None = None,
         interpret: bool = False,
         **settings: Any,
     ) -> None:
         self.plays = checks.whole("plays", plays, 1)
         self.arms = arms if arms is None else checks.whole("arms", arms, self.plays)
-        asks = rule if isinstance(rule, Rule) else Rule(rule)
-        super().__init__(name, asks, interpret, {**settings, "plays": plays} if "plays" in asks.arguments else settings)
+        self.horizon = horizon if horizon is None else checks.whole("horizon", horizon, 1)
+        super().__init__(name, rule, interpret, settings, plays=self.plays, horizon=self.horizon)
         for each in self.settings.values():
             made_for = each.arms if isinstance(each, Policy) else None
             if made_for is not None and self.arms not in (None, made_for):
                 raise ValueError(f"arms must be {made_for}, as {each.name!r} is made for, not {self.arms}")
             self.arms = made_for or self.arms
+        learners = [each.horizon for each in self.settings.values() if isinstance(each, Policy)]
+        if horizon is None:  # a rule that asks a learner in some of its rounds only says how many those are
+            self.horizon = min((each for each in learners if each is not None), default=None)
 
     def lay_out(self, layout: Layout, prefix: str) -> str:
         """Write the policy into another's text, as a learner that it may `ask`."""

@@ -88,8 +88,9 @@ def replay(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, the policy is made for other numbers of arms, needs its history or asks for
-        news of a pool that has changed, or its rule answers neither with probabilities nor with an arm.
+        If an argument is of the wrong kind, the policy is made for other numbers of arms or for fewer rounds, needs its
+        history or asks for news of a pool that has changed, or its rule answers neither with probabilities nor with an
+        arm.
 
     Notes
     -----
@@ -109,14 +110,17 @@ def replay(
     >>> bool(result.rewards.mean() > 0.9)
     True
     """
+    if not isinstance(events, Iterable):
+        raise TypeError(f"events must be a log, visit by visit, not {events!r}")
     # A stream of its own: the policy must not draw the numbers that a log made with the same seed was drawn with.
-    rng = np.random.default_rng(np.random.SeedSequence(checks.whole("seed", seed, 0), spawn_key=(0,)))
+    rng = np.random.default_rng(np.random.SeedSequence(checks.whole("seed", seed, 0, None), spawn_key=(0,)))
     last = checks.whole("horizon", horizon, 1) if horizon is not None else None
     player: _Player = _OnContexts(policy, last) if isinstance(policy, ContextPolicy) else _OnArms(policy, last)
     seen = 0
     kept: list[Event] = []
     probabilities: list[NDArray[np.float64]] = []
     for event in events:
+        _event(event, "each of events")
         seen += 1
         arm = player.choose(len(kept) + 1, event, rng)
         if event.pool.articles[arm] == event.displayed:
@@ -150,8 +154,14 @@ def article_contexts(event: Event) -> NDArray[np.float64]:
     >>> article_contexts(Event(0, 7, 0, user, Pool((7,), article.reshape(1, -1)))).reshape(6, 6)[2]
     array([1. , 0.2, 0.3, 0. , 0. , 0.5])
     """
-    features = event.pool.features
+    features = _event(event, "event").pool.features
     return (features[:, :, None] * event.user).reshape(len(features), -1)
+
+
+def _event(event: Any, name: str) -> Event:
+    if not isinstance(event, Event):
+        raise TypeError(f"{name} must be an Event of a log, not {event!r}")
+    return event
 
 
 class _Player(ABC):
@@ -191,12 +201,17 @@ class _Player(ABC):
         """Move on; return the probabilities of what has been chosen."""
         self.seat = self.asked
         self.seat.hear(arm, float(event.click), t, self.seat.p[arm])
-        return self.seat.p.copy()
+        return np.array(self.seat.p)
 
     def _sit_down(self, t: int, articles: tuple[int, ...]) -> None:
         """Begin with a pool; what the rule remembers stays, but for what it remembers of each arm."""
         if len(articles) not in self.made:
             policy = self.made_for(len(articles))
+            if policy.horizon is not None and not self.horizon:
+                raise ValueError(
+                    f"horizon must be given, at most {policy.horizon}, the rounds that {policy.name!r} is made for"
+                )
+            policy.check_horizon(self.horizon.get("T", 1))
             bound, told = policy.bound, f"the rule of {policy.name!r}"
             self.made[len(articles)] = policy, bound.interpreted if policy.interpret else bound.ready(told, 4)
         policy, rule = self.made[len(articles)]
@@ -278,7 +293,8 @@ class _OnContexts(_Player):
 
     def made_for(self, arms: int) -> ContextPolicy:
         """Return the policy, which does for any number of arms."""
-        return self.policy
+        policy: ContextPolicy = self.policy
+        return policy
 
     def given(self, t: int, event: Event) -> tuple[Any, ...]:
         """Return the visit's contexts, and what has been learned."""

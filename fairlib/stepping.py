@@ -8,14 +8,14 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import float64, types
+from numba import boolean, float64, int64, types
 from numpy.random import PCG64, Generator, SeedSequence
 from numpy.typing import NDArray
 
 from fairlib import checks
 from fairlib.arms import DELAY, Bandit, no_delay
 from fairlib.binding import Bound
-from fairlib.compilation import compiled
+from fairlib.compilation import compiled, direct
 from fairlib.contexts import ContextBandit, ContextPolicy, Now, Past, Ridge, absorb
 from fairlib.desk import OnDesk
 from fairlib.policy import Policy, Ruled, select
@@ -136,7 +136,7 @@ def trace(
     True
     """
     game = at_play(problem, policy)
-    last = checks.whole("horizon", horizon, 1)
+    last = policy.check_horizon(horizon)
     own, world = streams(root(seed), 0)
     return game.rounds(last, own, world, 0, watched=True)
 
@@ -200,7 +200,17 @@ class Seat:
         self.rule, self.bound, self.sizes = rule, policy.bound, sizes
         self.params, self.state, self.p = self.bound.numbers(sizes), self.bound.state(sizes), np.zeros(sizes["K"])
         self._unread: list[tuple[int, float, int, float]] = []
-        self._posts = np.zeros(2 * policy.bound.readers, np.int64)  # from where to where news waits for each reader
+        self.posts = np.zeros(2 * policy.bound.readers, np.int64)  # from where to where news waits for each reader
+        self._columns = self._posted()
+
+    @property
+    def unread(self) -> list[Any]:
+        """The news that somebody has yet to read: arms, rewards, rounds and chances."""
+        return self._posted()
+
+    @unread.setter
+    def unread(self, columns: list[Any]) -> None:
+        self._unread = list(zip(*(column.tolist() for column in columns), strict=True))
         self._columns = self._posted()
 
     def _posted(self) -> list[Any]:
@@ -218,9 +228,9 @@ class Seat:
         if self._columns[0].size < len(self._unread):
             self._columns = self._posted()
         self.p[:] = 0.0
-        arm = self.rule(self.params, self.state, *given, self._posts, *self._columns, rng, self.p)
-        if self._unread and (self._posts[::2] == self._posts[1::2]).all():
-            self._unread, self._posts[:] = [], 0
+        arm: int = self.rule(self.params, self.state, *given, self.posts, *self._columns, rng, self.p)
+        if self._unread and (self.posts[::2] == self.posts[1::2]).all():
+            self._unread, self.posts[:] = [], 0
             self._columns = self._posted()
         return arm
 
@@ -228,7 +238,7 @@ class Seat:
         """Return the arms that an answer comes to, or nothing if it is none; `p` then has their probabilities."""
         if arm == -1:
             chosen = np.zeros(plays, np.int64)
-            return chosen if select(self.p, u, chosen) else None
+            return chosen if selector()(self.p, u, chosen) else None
         if plays > 1 or not 0 <= arm < self.p.size:
             return None
         self.p[:] = 0.0
@@ -243,14 +253,14 @@ class Seat:
         """Return the same seat with a memory of its own: what is asked of the one, the other will not remember."""
         other = copy(self)
         other.state, other.p = self.state.copy(), self.p.copy()
-        other._unread, other._posts = self._unread.copy(), self._posts.copy()
+        other._unread, other.posts = self._unread.copy(), self.posts.copy()
         return other
 
     def hear(self, arm: int, reward: float, t: int, chance: float) -> None:
         """Keep news until the rule is asked."""
-        if self._posts.size:
+        if self.posts.size:
             self._unread.append((arm, reward, t, chance))
-            self._posts[1::2] += 1
+            self.posts[1::2] += 1
 
 
 class AtPlay(ABC):
@@ -277,6 +287,10 @@ class AtPlay(ABC):
     @abstractmethod
     def rounds(self, horizon: int, own: Generator, world: Generator, run: int, watched: bool = False) -> Iterator[Any]:
         """Play the rounds; what is yielded is later changed, unless it is to be watched."""
+
+    @abstractmethod
+    def memory(self, sizes: dict[str, int], last: int) -> int:
+        """Return how many numbers a run up to a round keeps for the policy."""
 
     @abstractmethod
     def sum_up(self, truth: Any, sums: Any, step: Any) -> None:
@@ -379,6 +393,10 @@ class OnArms(AtPlay):
             p, counts = (seat.p.copy(), selected.copy()) if watched else (seat.p, selected)
             yield Round(t, seen, kept, p, chosen, rewards, counts)
 
+    def memory(self, sizes: dict[str, int], last: int) -> int:
+        """Return how many numbers a run up to a round keeps for the policy."""
+        return int(self.policy.bound.length(sizes))
+
     def sum_up(self, truth: Any, sums: Any, step: Round) -> None:
         """Sum what the game sums in a round."""
         self.tallied(truth, sums, step.t, step.p, step.selected)
@@ -443,6 +461,11 @@ class OnContexts(AtPlay):
                 yield ContextRound(t, now, means.copy(), ridge, kept, p.copy(), chosen, rewards, counts)
             else:
                 yield ContextRound(t, now, means, ridge, {}, p, chosen, rewards, selected)
+
+    def memory(self, sizes: dict[str, int], last: int) -> int:
+        """Return how many numbers a run up to a round keeps for the policy."""
+        k, d = sizes["K"], sizes["d"]
+        return int(self.policy.bound.length(sizes)) + (last * (k * (d + 1) + 2) if self.history else 0)
 
     def sum_up(self, truth: Any, sums: Any, step: ContextRound) -> None:
         """Sum what the game sums in a round."""
@@ -557,6 +580,24 @@ def absorber() -> Any:
     return compiled(absorb, types.void(float64[::1], float64[:, ::1], float64[::1], float64))
 
 
+@cache
+def selector() -> Any:
+    """Return `select`, compiled, to be called with lists of numbers that are nobody else's.
+
+    Returns
+    -------
+    callable
+        What chooses arms with given probabilities.
+
+    Examples
+    --------
+    >>> chosen = np.zeros(1, dtype=np.int64)
+    >>> selector()(np.array([0.25, 0.75]), 0.5, chosen), chosen
+    (True, array([1]))
+    """
+    return direct(compiled(select, boolean(float64[::1], float64, int64[::1])))
+
+
 def fresh_past(rounds: int, arms: int, dimension: int) -> Past:
     """Return a history with room for some rounds.
 
@@ -608,7 +649,7 @@ def root(seed: Any) -> SeedSequence:
         return seed
     if isinstance(seed, bool | np.bool_) or not isinstance(seed, int | np.integer):
         raise TypeError(f"seed must be a whole number of at least 0 or a numpy.random.SeedSequence, not {seed!r}")
-    return SeedSequence(checks.whole("seed", seed, 0))
+    return SeedSequence(checks.whole("seed", seed, 0, None))
 
 
 def streams(root: SeedSequence, run: int) -> tuple[Generator, Generator]:

@@ -1,6 +1,7 @@
 """The classic policies against hand calculations and exact enumeration, and the bounds against simulation."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,7 +58,7 @@ def expected_plays(policy, means, horizon):
     plays = np.zeros(len(means))
     histories = {(tuple([0] * len(means)), tuple([0] * len(means))): 1.0}
     for t in range(1, horizon + 1):
-        following = {}
+        following: dict[Any, float] = {}
         for (count, wins), chance in histories.items():
             for a, p in enumerate(probabilities(policy, t, count, wins)):
                 plays[a] += chance * p
@@ -86,8 +87,8 @@ def test_simulation_agrees_with_the_sum_over_all_histories(policy, means):
 def test_the_bounds_are_the_formulas():
     gaps = [0.1, 0.3]
     by_hand = sum(8 * math.log(500) / gap for gap in gaps) + (1 + math.pi**2 / 3) * sum(gaps)
-    assert fl.ucb1_bound([0.6, 0.9, 0.8], 500) == pytest.approx(by_hand)
-    assert fl.ucb1_bound([0.5, 0.5], [10, 100]).tolist() == [0, 0]
+    assert fl.ucb1_bound(fl.Bandit(fl.bernoulli([0.6, 0.9, 0.8])), 500) == pytest.approx(by_hand)
+    assert fl.ucb1_bound(fl.Bandit(fl.bernoulli([0.5, 0.5])), [10, 100]).tolist() == [0, 0]
     worst = 2 * math.sqrt(2 * 3 * 500 * math.log(500)) + float(zeta(3)) * 3
     assert fl.ucb1_worst_case_bound(3, 500) == pytest.approx(worst)
 
@@ -96,11 +97,13 @@ def test_the_bounds_are_the_formulas():
 def test_ucb1_stays_below_both_bounds(case):
     rng = np.random.default_rng([77, case])
     arms = int(rng.integers(1, 10))
-    means = rng.beta(*rng.uniform(0.3, 3, 2), size=arms)
+    first, second = rng.uniform(0.3, 3, 2)
+    means = rng.beta(first, second, arms)
     kind = fl.bernoulli(means) if case % 2 else fl.beta(5 * means + 0.01, 5 * (1 - means) + 0.01)
-    result = fl.simulate(fl.Bandit(kind), fl.ucb1(), 20_000, runs=24, seed=case)
+    game = fl.Bandit(kind)
+    result = fl.simulate(game, fl.ucb1(), 20_000, runs=24, seed=case)
     low = result.regret.mean(axis=0) - 3 * result.regret.std(axis=0, ddof=1) / math.sqrt(24)
-    assert (low <= fl.ucb1_bound(kind.means, result.rounds) + 1e-9).all()
+    assert (low <= fl.ucb1_bound(game, result.rounds) + 1e-9).all()
     assert (low <= fl.ucb1_worst_case_bound(arms, result.rounds) + 1e-9).all()
 
 

@@ -47,9 +47,9 @@ def test_a_helper_edited_under_a_warm_cache_is_not_served_stale(tmp_path):
     assert again == first
     assert hits == [1, 1], "the second process should have loaded the engine and the rule from disk"
     source = tmp_path / "fairlib" / "policy.py"
-    text = source.read_text()
+    text = source.read_text(encoding="utf-8")
     assert text.count("if p[a] > p[best]:") == 1
-    source.write_text(text.replace("if p[a] > p[best]:", "if p[a] < p[best]:"))
+    source.write_text(text.replace("if p[a] > p[best]:", "if p[a] < p[best]:"), encoding="utf-8")
     edited, _ = play(tmp_path)
     assert edited != first
 
@@ -197,8 +197,8 @@ print([each.stats.cache_path for each in (policy.bound.compiled(), late.bound.co
 
 
 def write(folder):
-    (folder / "rules_of_mine.py").write_text(RULES)
-    (folder / "numbers_of_mine.py").write_text(NUMBERS)
+    (folder / "rules_of_mine.py").write_text(RULES, encoding="utf-8")
+    (folder / "numbers_of_mine.py").write_text(NUMBERS, encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -226,9 +226,9 @@ def test_a_reader_s_code_that_is_edited_in_its_file_is_not_served_stale_in_a_new
     """Nothing of it is ever kept, neither beside it nor with the package's."""
     write(tmp_path)
     edited = tmp_path / f"{file}.py"
-    source = edited.read_text()
+    source = edited.read_text(encoding="utf-8")
     assert source.count(old) == 1
-    edited.write_text(source.replace(old, new))
+    edited.write_text(source.replace(old, new), encoding="utf-8")
     said = run(PLAYS_MINE, tmp_path, PACKAGE.parent)
     assert {path.name for path in tmp_path.iterdir()} == {"rules_of_mine.py", "numbers_of_mine.py"}
     assert unedited.endswith("[None, None, None]")
@@ -255,11 +255,11 @@ def test_a_reader_s_own_rule_is_not_kept_with_the_package_s():
 
 
 def test_the_fingerprint_sees_every_source(tmp_path):
-    (tmp_path / "one.py").write_text("x = 1\n")
+    (tmp_path / "one.py").write_text("x = 1\n", encoding="utf-8")
     before = compilation.fingerprint(tmp_path)
-    (tmp_path / "two.py").write_text("")
+    (tmp_path / "two.py").write_text("", encoding="utf-8")
     with_two = compilation.fingerprint(tmp_path)
-    (tmp_path / "one.py").write_text("x = 2\n")
+    (tmp_path / "one.py").write_text("x = 2\n", encoding="utf-8")
     assert len({before, with_two, compilation.fingerprint(tmp_path)}) == 3
 
 
@@ -273,7 +273,7 @@ def test_nobody_else_s_cache_is_moved():
 
 def test_a_folder_that_cannot_be_written_is_not_used(tmp_path, monkeypatch):
     blocked = tmp_path / "a-file"
-    blocked.write_text("")
+    blocked.write_text("", encoding="utf-8")
     monkeypatch.setattr(compilation, "_PACKAGE", blocked)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     compilation.cache_folder.cache_clear()
@@ -284,3 +284,83 @@ def test_a_folder_that_cannot_be_written_is_not_used(tmp_path, monkeypatch):
         assert compilation.cache_folder().is_dir()
     finally:
         compilation.cache_folder.cache_clear()
+
+
+def test_a_user_without_a_home_needs_none(tmp_path, monkeypatch):
+    """As in a container whose user the system does not know."""
+
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(pathlib.Path, "home", homeless)
+    compilation.cache_folder.cache_clear()
+    try:
+        assert compilation.cache_folder().is_relative_to(pathlib.Path(compilation.__file__).parent)
+        blocked = tmp_path / "a-file"
+        blocked.write_text("", encoding="utf-8")
+        monkeypatch.setattr(compilation, "_PACKAGE", blocked)
+        compilation.cache_folder.cache_clear()
+        assert compilation.cache_folder().is_dir()
+    finally:
+        compilation.cache_folder.cache_clear()
+
+
+def test_a_folder_of_one_process_alone_is_gone_with_it(tmp_path):
+    code = """
+from fairlib import compilation
+compilation._parents = lambda: iter(())
+print(compilation.cache_folder(), compilation.cache_folder().is_dir())
+"""
+    folder, was_there = run(code, tmp_path, PACKAGE.parent).split()
+    assert pathlib.Path(folder).name.startswith("fairlib-")
+    assert was_there == "True"
+    assert not pathlib.Path(folder).exists()
+
+
+def test_what_former_sources_left_is_removed_but_for_the_last(tmp_path, monkeypatch):
+    for age in range(9):
+        (tmp_path / "__pycache__" / f"numba-{age}" / "made").mkdir(parents=True)
+        os.utime(tmp_path / "__pycache__" / f"numba-{age}", (1e9 - age, 1e9 - age))
+    monkeypatch.setattr(compilation, "_PACKAGE", tmp_path)
+    compilation.cache_folder.cache_clear()
+    try:
+        now = compilation.cache_folder().name
+    finally:
+        compilation.cache_folder.cache_clear()
+    assert {each.name for each in (tmp_path / "__pycache__").iterdir()} == {now, "numba-0", "numba-1", "numba-2"}
+
+
+DAMAGE = """
+import pathlib
+from numba import float64
+from fairlib import compilation
+from fairlib.contexts import dot
+folder = pathlib.Path({folder!r})
+compilation.cache_folder = lambda: folder
+import numpy as np
+made = compilation.compiled(dot, float64(float64[::1], float64[::1]))
+assert made(np.array([1.0, 2.0]), np.array([3.0, 4.0])) == 11.0
+print(sum(made.stats.cache_hits.values()))
+"""
+
+
+@pytest.mark.parametrize("ending", [".nbc", ".nbi"])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
+def test_a_damaged_file_of_the_cache_is_made_anew(tmp_path, ending, share):
+    code = DAMAGE.format(folder=str(tmp_path))
+    assert [run(code, tmp_path, PACKAGE.parent) for _ in range(2)] == ["0", "1"]
+    (file,) = tmp_path.rglob(f"*{ending}")
+    whole = file.read_bytes()
+    file.write_bytes(whole[: int(share * len(whole))])
+    assert [run(code, tmp_path, PACKAGE.parent) for _ in range(2)] == ["0", "1"]
+
+
+def test_a_disk_that_is_full_costs_time_and_no_more(tmp_path):
+    code = DAMAGE.format(folder=str(tmp_path))
+    full = """
+from numba.core.caching import IndexDataCacheFile
+def full(*_):
+    raise OSError(28, "No space left on device")
+IndexDataCacheFile._save_index = IndexDataCacheFile._save_data = full
+"""
+    assert run(full + code, tmp_path, PACKAGE.parent) == "0"

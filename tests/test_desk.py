@@ -3,7 +3,7 @@
 import gc
 import sys
 import weakref
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
@@ -149,7 +149,7 @@ def test_calls_from_python_hold_the_arrays_of_the_last_one_and_no_others():
 )
 def test_a_game_leaves_no_array_behind(game, policy, runs, monkeypatch):
     """Runs in threads use desks of their own, and all that lay on them is gone when the game is over."""
-    lay = []
+    lay: list[Any] = []
 
     def noting(*arrays):
         lay.extend(map(weakref.ref, arrays))

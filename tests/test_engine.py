@@ -2,20 +2,26 @@
 
 import contextlib
 import math
-import resource
+import signal
+import subprocess
+import sys
+import time
+import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
 from helpers import both_ways, same, streams
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jupyter_client.manager import KernelManager
 
 import fairlib as fl
-from fairlib import engine
+from fairlib import delays, engine
 from fairlib.arms import TALLY, gaussian_draw
 from fairlib.binding import Bound
-from fairlib.policy import select
-from fairlib.rules import Number
+from fairlib.policy import select, share_out
+from fairlib.rules import Number, ask
 from fairlib.stepping import at_play
 
 SELLERS = fl.bernoulli([0.9, 0.8, 0.5, 0.2])
@@ -249,16 +255,23 @@ def test_a_game_may_sum_what_it_likes():
     p = [0.1, 0.2, 0.3, 0.4]
     policy = fl.Policy("fixed", fixed_probabilities, shares=p)
     rounds = np.arange(1, 101)
-    sums = fl.simulate(Watched(SELLERS), policy, 100, runs=2, rounds=rounds)
+    sums: Any = fl.simulate(Watched(SELLERS), policy, 100, runs=2, rounds=rounds)
     assert sums.keys() == {"expected", "behind"}
     assert np.allclose(sums["expected"], rounds * (np.array(p) @ SELLERS.means))
     counts = fl.simulate(fl.Bandit(SELLERS), policy, 100, runs=2, rounds=rounds).selected[:, :, 0]
     assert np.allclose(sums["behind"], np.maximum.accumulate(np.maximum(0.25 * rounds - counts, 0), axis=1))
-    plain = fl.simulate(Watched(SELLERS), policy.replace(interpret=True), 100, runs=2, rounds=rounds)
+    plain: Any = fl.simulate(Watched(SELLERS), policy.replace(interpret=True), 100, runs=2, rounds=rounds)
     assert all(np.array_equal(sums[name], plain[name]) for name in sums)
 
 
 def test_memory_does_not_grow_with_the_horizon():
+    resource = pytest.importorskip("resource", reason="the most memory ever used is known on Unix only")
+
+    def peak():
+        """Return the most memory that this process ever used, in kB."""
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most / 1024 if sys.platform == "darwin" else most
+
     def reads(seen, news, earned: fl.PerArm, p):
         for i in range(news.size):
             earned[news.arm[i]] += news.reward[i]
@@ -267,9 +280,9 @@ def test_memory_does_not_grow_with_the_horizon():
     game = fl.Bandit(fl.bernoulli([0.6, 0.4]))
     for policy in (fl.ucb1(), fl.Policy("reads the news", reads)):
         fl.simulate(game, policy, 10_000)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = peak()
         fl.simulate(game, policy, 4_000_000)
-        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4_000  # in kB; a history would be 32,000
+        assert peak() - before < 4_000  # a history would be 32,000
 
 
 def test_a_changed_setting_compiles_nothing(monkeypatch):
@@ -340,11 +353,13 @@ def test_wrong_probabilities_are_named_with_their_round(wrong, interpret):
 
 def trial(wait, dear, reward):
     """Return one delay, and another for a reward above all that are tried when the delay is made."""
+    if dear == 9.0:  # no setting may be nan
+        return wait if reward < 5.0 else math.nan
     return wait if reward < 5.0 else dear / 2.0
 
 
 @pytest.mark.parametrize("interpret", [False, True])
-@pytest.mark.parametrize("dear", [-2, -1, 1, 7, -math.inf, math.nan])
+@pytest.mark.parametrize("dear", [-2, -1, 1, 7, -math.inf, 9])
 def test_a_delay_that_goes_wrong_in_the_middle_of_a_game_is_named_with_its_round(dear, interpret):
     """Negative, half rounds or nan, which the trial draws did not show."""
     game = fl.Bandit(fl.gaussian([0.0, 9.0], sd=0.1), delay=fl.Delay(trial, wait=[1, 1], dear=[dear, dear]))
@@ -358,11 +373,13 @@ def test_a_delay_that_goes_wrong_in_the_middle_of_a_game_is_named_with_its_round
 
 
 def pays(mean, dear, rng):
-    return dear if rng.random() < 0.125 else mean
+    if rng.random() < 0.125:
+        return math.nan if dear == 9.0 else dear  # no setting may be nan
+    return mean
 
 
 @pytest.mark.parametrize("interpret", [False, True])
-@pytest.mark.parametrize("dear", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("dear", [9, math.inf, -math.inf])
 def test_an_arm_that_pays_nonsense_in_the_middle_of_a_game_is_named_with_its_round(dear, interpret):
     game = fl.Bandit(fl.Arms([0.5, 0.6], pays, mean=[0.5, 0.6], dear=[dear, dear]))
     _, world = streams(0, 0)
@@ -410,3 +427,211 @@ def test_a_world_that_goes_wrong_in_the_middle_of_a_game_is_named_with_its_round
     with pytest.raises(ValueError, match=said):
         list(fl.trace(game, policy, 100))
     assert fl.simulate(game, policy, wrong - 1).selected[0, -1].tolist() == [wrong - 1, 0, 0]
+
+
+# Stopped, looked at, and no larger than it must be --------------------------------------------------------------------
+
+STOPPED = """
+import signal, sys, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell takes away from what runs behind it
+import fairlib as fl
+from fairlib import delays, ranks
+runs, what = int(sys.argv[1]), sys.argv[2]
+if what == "contexts":
+    game, policy = fl.ContextBandit(fl.contexts.sphere(3, [0.6, 0.8])), fl.linear.linucb(1.0)
+elif what == "delays":
+    game, policy = fl.Bandit(fl.bernoulli([0.9, 0.5]), delay=delays.geometric([0.1, 0.1])), fl.ucb1()
+else:
+    game, policy = fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1()
+    policy = policy.replace(interpret=what == "interpreted")
+fl.simulate(game, policy, 10)
+try:
+    print("playing", flush=True)  # here, as on a busy machine the signal may come before the game begins
+    fl.simulate(game, policy, 10**10, runs=runs, rounds=[10**10])
+except KeyboardInterrupt:
+    print(threading.active_count(), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal can't be sent to another process there")
+@pytest.mark.parametrize(
+    ("runs", "what"), [(1, "arms"), (50, "arms"), (1, "contexts"), (2, "delays"), (1, "interpreted")]
+)
+def test_ctrl_c_ends_a_game_at_once(runs, what):
+    command = [sys.executable, "-c", STOPPED, str(runs), what]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "playing\n"
+        time.sleep(0.5)
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "1\n", "a thread is still playing"
+        assert time.monotonic() - sent < 5  # the machine may be busy; the whole game would take a quarter of an hour
+        assert process.wait(10) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal can't be sent to another process there")
+def test_the_stop_button_of_a_notebook_ends_a_game_at_once():
+    manager = KernelManager()
+    manager.start_kernel()
+    client = manager.blocking_client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(60)
+        client.execute("import fairlib as fl; game = fl.Bandit(fl.bernoulli([0.9, 0.5]))", reply=True, timeout=60)
+        client.execute("fl.simulate(game, fl.ucb1(), 10)", reply=True, timeout=120)
+        asked = client.execute("fl.simulate(game, fl.ucb1(), 10**10, rounds=[10**10])")
+        time.sleep(0.5)
+        sent = time.monotonic()
+        manager.interrupt_kernel()
+        while (reply := client.get_shell_msg(timeout=20))["parent_header"]["msg_id"] != asked:
+            pass
+        assert time.monotonic() - sent < 5  # the machine may be busy; the whole game would take a quarter of an hour
+        assert reply["content"]["ename"] == "KeyboardInterrupt"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def test_a_run_that_fails_ends_the_others():
+    """Run 0 fails in round 3; the other would play for minutes."""
+    policy = fl.Policy("late", lambda seen, p: 7 if seen.t == 8 else 0)
+    began = time.monotonic()
+    with pytest.raises(ValueError, match="in round 8 of run 0 it did not"):
+        fl.simulate(fl.Bandit(SELLERS), policy, 10**9, runs=4, rounds=[10**9])
+    assert time.monotonic() - began < 60
+
+
+def test_the_bar_shows_only_when_it_is_asked_for_and_counts_every_round(capsys):
+    game, steps = fl.Bandit(SELLERS), fl.ucb1().replace(interpret=True)
+    fl.simulate(game, fl.ucb1(), 1000, runs=3)
+    assert capsys.readouterr().err == ""
+    for policy in (fl.ucb1(), steps):
+        fl.simulate(game, policy, 1000, runs=3, rounds=[10, 500], progress=True)
+        assert "1.50k/1.50k" in capsys.readouterr().err
+
+
+def test_after_the_last_recorded_round_nothing_is_played_and_nothing_kept_for_it():
+    game = fl.Bandit(SELLERS, delay=delays.fixed([3] * 4))
+    for policy in (fl.ucb1(), fl.ucb1().replace(interpret=True)):
+        short = fl.simulate(game, policy, 10, rounds=[10])
+        tracemalloc.start()
+        long = fl.simulate(game, policy, 2**53, rounds=[10])
+        size = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert (long.selected == short.selected).all()
+        assert size < 10**6
+    world = fl.ContextBandit(fl.contexts.sphere(3, [0.6, 0.8]))
+    assert fl.simulate(world, fl.ranks.fair_greedy(), 10**12, rounds=[10]).selected[0, -1].sum() == 10
+
+
+@pytest.mark.parametrize("wait", [1, 60, 5000])
+def test_memory_does_not_grow_with_the_horizon_where_news_is_late(wait):
+    """Only what is under way is kept: as much as there is of it at a time."""
+    code = f"""
+import psutil
+import fairlib as fl
+from fairlib import delays
+game = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.3]), plays=2, delay=delays.fixed([{wait}] * 3))
+fl.simulate(game, delays.cucb_d(2), 10)
+before = psutil.Process().memory_info().rss
+fl.simulate(game, delays.cucb_d(2), 3 * 10**6, rounds=[3 * 10**6])
+print(psutil.Process().memory_info().rss - before)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 10 * 2**20, "an array of the horizon's length would be 24 MB and more"
+
+
+@pytest.mark.parametrize("room", [1, 2**20])
+@pytest.mark.parametrize("number", [2, 63, 64, 65, 700])
+def test_however_much_is_under_way_it_arrives_in_the_order_that_the_stepped_game_has(number, room, monkeypatch):
+    """The compiled engine keeps it in chains, and begins anew when there is no more room; the stepped one in a dict."""
+    monkeypatch.setattr(engine, "_ROOM", room)
+    echo = fl.Delay(lambda spread, rng: int(rng.random() * spread), spread=[number, number, 3 * number])
+    game = fl.Bandit(fl.beta([2, 1, 3], [1, 2, 3]), plays=2, delay=echo)
+    policy = fl.Policy("by the sums", by_sums, plays=2)
+    compiled = fl.simulate(game, policy, 3 * number + 50, runs=2, seed=number)
+    stepped = fl.simulate(game, policy.replace(interpret=True), 3 * number + 50, runs=2, seed=number)
+    assert same(compiled, stepped)
+
+
+def by_sums(seen, news, mail: fl.Number, p):
+    """Play by every bit of what has arrived, and of the order in which it did."""
+    for i in range(news.size):
+        mail[0] = 0.5 * mail[0] + news.reward[i] * (1.0 + news.round[i] % 7)
+    for a in range(p.size):
+        p[a] = 0.1 + (seen.total[a] * 1000.0 + mail[0]) % 1.0
+    share_out(p, 2)
+    for a in range(p.size):
+        p[a] = 0.25 * p[a] + 0.5
+
+
+@pytest.mark.parametrize("wait", [2**18 - 1, 2**18, 2**18 + 1, 400_000])
+def test_news_that_is_very_late_shares_a_chain_and_is_not_taken_for_other_news(wait):
+    policy = fl.Policy("until it comes", lambda seen, p: 0 if seen.observed[0] == 0 else 1)
+    game = fl.Bandit(fl.bernoulli([0.5, 0.5]), delay=delays.fixed([wait, 3]))
+    assert fl.simulate(game, policy, 700_000).selected[0, -1].tolist() == [wait + 1, 700_000 - wait - 1]
+
+
+@fl.rule
+def never_asks(learner, seen, p):
+    return ask(learner, p) if seen.t > 900 else 0
+
+
+@pytest.mark.parametrize("room", [5, 2**20])
+def test_news_that_nobody_reads_for_long_waits_for_its_reader(room, monkeypatch):
+    monkeypatch.setattr(engine, "_ROOM", room)
+
+    @fl.rule
+    def counts(news, p):
+        return 1 if news.size == 900 and news.round[0] == 1 and news.round[899] == 900 else 0
+
+    policy = fl.Policy("late reader", never_asks, learner=fl.Policy("counts", counts))
+    for each in (policy, policy.replace(interpret=True)):
+        assert fl.simulate(fl.Bandit(SELLERS), each, 902).selected[0, -1, 1] == 1
+
+
+def test_much_memory_is_said_before_it_is_taken_and_too_much_refused(monkeypatch):
+    taken: list[Any] = []
+    monkeypatch.setattr(engine, "_MUCH", 1000)
+    zeros = np.zeros
+
+    def noted(shape: Any, *kind: Any, **more: Any) -> Any:
+        taken.append(shape)
+        return zeros(shape, *kind, **more)
+
+    monkeypatch.setattr(np, "zeros", noted)
+    with pytest.warns(UserWarning, match=r"^what is recorded takes 20.0 GiB of memory"):
+        fl.simulate(fl.Bandit(SELLERS), fl.ucb1(), 1000, rounds=range(1, 501))
+    taken.clear()
+    with pytest.raises(MemoryError, match=r"^what 'Fair-Greedy' remembers takes .* GiB of memory, and .* GiB are free"):
+        fl.simulate(
+            fl.ContextBandit(fl.contexts.sphere(3, [0.6, 0.8])), fl.ranks.fair_greedy(), 10**12, rounds=[10**12]
+        )
+    assert all(np.prod(shape) < 1000 for shape in taken)
+    with pytest.raises(MemoryError, match="what is recorded takes"):
+        fl.simulate(fl.Bandit(SELLERS), fl.ucb1(), 10**3, runs=10**10)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint64, np.int8, np.int64])
+def test_rounds_that_fall_are_refused_whatever_kind_of_numbers_they_are(kind):
+    game = fl.Bandit(SELLERS)
+    with pytest.raises(ValueError, match=r"^rounds must be increasing whole numbers from 1 to the horizon, 300, not"):
+        fl.simulate(game, fl.ucb1(), 300, rounds=np.array([100, 50, 120], dtype=kind))
+    rising = fl.simulate(game, fl.ucb1(), 300, rounds=np.array([50, 100, 120], dtype=kind))
+    assert (rising.rounds == [50, 100, 120]).all()
+    assert (rising.selected.sum(axis=2) == [50, 100, 120]).all()
+
+
+@pytest.mark.parametrize("wrong", [[[1], [1, 2]], [2**64 - 1], [], 5, [[1, 2]], [2**70]])
+def test_rounds_of_no_sense_are_refused_by_name(wrong):
+    with pytest.raises((TypeError, ValueError), match=r"^rounds must be increasing whole numbers"):
+        fl.simulate(fl.Bandit(SELLERS), fl.ucb1(), 300, rounds=wrong)
+
+
+@pytest.mark.parametrize("wrong", [2**53 + 1, 2**63, 2**64, 10**30])
+def test_a_horizon_beyond_what_a_float_can_count_is_refused(wrong):
+    with pytest.raises(
+        ValueError, match=r"^horizon must be a whole number of at least 1 and at most 9007199254740992, not"
+    ):
+        fl.simulate(fl.Bandit(SELLERS), fl.ucb1(), wrong, rounds=[10])

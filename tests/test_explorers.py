@@ -35,7 +35,7 @@ def curve(power: float, scale: float = 1) -> Figure:
 
 
 def page(explorer: Explorer) -> str:
-    return explorer._repr_mimebundle_()["text/html"]
+    return str(explorer._repr_mimebundle_()["text/html"])
 
 
 def data(explorer: Explorer) -> Any:

@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+from typing import cast
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import zoo
+from matplotlib.text import Annotation
 
 import fairlib as fl
 from fairlib import contexts, figures
@@ -72,7 +74,7 @@ def test_any_name_has_a_look_that_depends_on_the_name_alone():
     )
     assert there.stdout.splitlines() == here
     with pytest.raises(TypeError, match="name must be a string, not 3"):
-        figures.look(3)
+        figures.look(cast(str, 3))
 
 
 def test_two_names_hardly_ever_look_the_same():
@@ -109,7 +111,7 @@ def test_labels_at_the_ends_do_not_overlap():
         ax.plot([0, 1], [0, height], label=f"line {i}")
     ax.set(xlim=(0, 1), ylim=(0, 1))
     figures.label_ends(ax)
-    heights = np.sort([text.xy[1] for text in ax.texts])
+    heights = np.sort([cast(Annotation, text).xy[1] for text in ax.texts])
     assert np.diff(heights).min() >= 0.08
     assert heights.max() <= 1
     plt.close(fig)
@@ -119,8 +121,8 @@ def test_curve_draws_the_mean_and_the_band():
     fig, ax = plt.subplots()
     values = np.arange(22.0).reshape(11, 2)
     figures.curve(ax, [1, 2], values, "UCB1")
-    assert ax.lines[0].get_ydata().tolist() == values.mean(axis=0).tolist()
-    corners = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert np.array_equal(ax.lines[0].get_ydata(), values.mean(axis=0))
+    corners = np.asarray(ax.collections[0].get_paths()[0].vertices)[:, 1]
     assert corners.min() == pytest.approx(np.quantile(values[:, 0], 0.1))
     assert corners.max() == pytest.approx(np.quantile(values[:, 1], 0.9))
     plt.close(fig)

@@ -19,7 +19,10 @@ from fairlib.rules import Rule
 PACKAGE = Path(fairlib.__file__).parent
 LATER = sorted(fairlib._LATER)
 PACKAGES = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
-NAMED = [*PACKAGES, *(path.stem for path in sorted(PACKAGE.glob("[a-z]*.py")) if "\n__all__ = " in path.read_text())]
+NAMED = [
+    *PACKAGES,
+    *(path.stem for path in sorted(PACKAGE.glob("[a-z]*.py")) if "\n__all__ = " in path.read_text(encoding="utf-8")),
+]
 
 
 def fresh(code: str) -> str:
@@ -58,7 +61,8 @@ def test_all_that_is_public_is_named(name):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             public.add(node.name)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
-            public |= {ast.unparse(each) for each in getattr(node, "targets", None) or [node.target]}
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            public |= {ast.unparse(each) for each in targets}
     assert set(module.__all__) == {each for each in public if not each.startswith("_")}
     assert len(module.__all__) == len(set(module.__all__))
     assert all(hasattr(module, each) for each in module.__all__)
@@ -68,7 +72,9 @@ def test_all_that_is_public_is_named(name):
 def test_no_door_imports_from_one_after_it(name):
     imported = {}
     for path in (PACKAGE / name).glob("*.py"):
-        nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        nodes = [
+            node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.ImportFrom)
+        ]
         parts = [(node.module or "").split(".") for node in nodes]
         imported[path.stem] = {(*each, "__init__")[2] for each in parts if each[:2] == ["fairlib", name]}
     TopologicalSorter(imported).prepare()  # raises if two doors, or more, import from each other
@@ -79,7 +85,7 @@ def test_no_door_imports_from_one_after_it(name):
 
 def shown() -> Iterator[tuple[str, Any]]:
     """Name everything that the page of the API shows, with what it is."""
-    page = (PACKAGE.parent / "chapters" / "api.md").read_text()
+    page = (PACKAGE.parent / "chapters" / "api.md").read_text(encoding="utf-8")
     for kind, name, text in re.findall(r"^\.\. (auto\w+|py:data):: (\S+)((?:\n   .*)*)", page, re.MULTILINE):
         options = dict(re.findall(r"^   :([\w-]+): ?(.*)", text, re.MULTILINE))
         if kind == "automodule":

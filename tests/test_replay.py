@@ -166,7 +166,7 @@ def test_memory_of_each_arm_starts_again_with_another_pool_and_other_memory_stay
 
     events = log(60, 4, (pool_of(7, 8, 9),)) + log(60, 5, (pool_of(9, 7),)) + log(60, 6, (pool_of(7, 9),))
     replay(events, ContextPolicy("noting", rule, interpret=True))
-    began = {}
+    began: dict[int, int] = {}
     for i, (t, size, calls, arms, sums) in enumerate(notes):
         began.setdefault(i // 60, t)
         assert calls == t - 1
@@ -306,3 +306,16 @@ def test_articles_twice_as_long_as_the_theory_asks_are_stated():
     longest = np.array([1.0, 1, 0, 0, 0, 0])
     context = article_contexts(Event(0, 7, 0, longest, Pool((7,), longest.reshape(1, -1))))[0]
     assert dot(context, context) ** 0.5 == 2
+
+
+def test_chance_comes_from_a_stream_of_the_replay_s_own():
+    """Not from that of the seed itself, with which a log may have been drawn."""
+    drawn = []
+
+    def rule(rng, p):
+        drawn.append(rng.random())
+        return 0
+
+    replay(log(40, 1), fl.Policy("noting", rule, interpret=True), seed=9)
+    stream = np.random.default_rng(np.random.SeedSequence(9, spawn_key=(0,))).random(80)
+    assert drawn == stream[::2].tolist()  # and between two of them one to choose by
