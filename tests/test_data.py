@@ -12,8 +12,10 @@ import math
 import re
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +24,10 @@ from fairlib import data
 from fairlib.data import files, labels, people
 
 count = itertools.count
+
+# How a file of some ending is packed, and opened.
+PACK: dict[str, Any] = {"": bytes, ".csv": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
+OPEN: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
 
 
 def altered(monkeypatch, path: Path) -> None:
@@ -85,14 +91,14 @@ def test_altered_data_are_refused_and_nothing_is_kept(monkeypatch, tmp_path, loa
     changed = [*lines[:2], ",".join([str(float(first) + 1), *rest]), *lines[3:]]
     ragged = [*lines[:2], ",".join(rest), *lines[3:]]
     for wrong in (lines[:-1], swapped, changed, ragged, lines[:1] + lines):
-        path.write_text("\n".join(wrong) + "\n")
+        path.write_text("\n".join(wrong) + "\n", encoding="utf-8")
         with monkeypatch.context() as patched:
             altered(patched, path)
             with pytest.raises(ValueError, match=r"altered\.csv"):
                 load()
     assert load() is not None  # after all these errors
     with monkeypatch.context() as patched:
-        patched.setattr(files.importlib.util, "find_spec", lambda name: None)
+        patched.setattr(files.importlib.util, "find_spec", lambda name: None)  # type: ignore[attr-defined]
         with pytest.raises(FileNotFoundError, match=f"ships with the package {package}, but is not there"):
             load()
 
@@ -114,14 +120,14 @@ ROWS = "0.5,-1e-3,1,0\n% another\n0.25, 7,0,1\n"
 
 def arff(folder: Path, text: str) -> Path:
     path = folder / "some.arff"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return path
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
 def test_arff_is_read(tmp_path, suffix):
     path = tmp_path / f"some.arff{suffix}"
-    path.write_bytes({"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}[suffix]((HEADER + ROWS).encode()))
+    path.write_bytes(PACK[suffix]((HEADER + ROWS).encode()))
     examples = data.read_arff(str(path), 2)
     assert examples.features.tolist() == [[0.5, -0.001], [0.25, 7.0]]
     assert examples.labels.tolist() == [[1.0, 0.0], [0.0, 1.0]]
@@ -143,7 +149,6 @@ def test_arff_is_read(tmp_path, suffix):
         (HEADER + ROWS, 1, "line 9: the last 1 attributes, and no others, must be labels.*of the 4 attributes 2 are"),
         (HEADER + ROWS, 3, "line 9: the last 3 attributes, and no others, must be labels"),
         (HEADER, 2, "line 9: the file ends before the first row of data"),
-        ("", 2, "line 0: the file ends before the first row"),
         (HEADER.replace("REAL", "string"), 2, "line 5: an attribute must be numeric or \\{0,1\\}, not 'string'"),
         (HEADER.replace("@RELATION", "relation"), 2, "line 3: this is no line of an ARFF header: \"relation 'two"),
     ],
@@ -166,14 +171,14 @@ def test_arff_cut_anywhere_is_refused_or_ends_with_a_whole_row(tmp_path):
         if end in whole:
             assert data.read_arff(path, 2).features.tolist() == [[0.5, -0.001], [0.25, 7.0]][: whole[end]]
         else:
-            with pytest.raises(ValueError, match=r"some\.arff, line \d+:"):
+            with pytest.raises(ValueError, match=r"some\.arff(, line \d+: |: the file is empty)"):
                 data.read_arff(path, 2)
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz"])
 def test_packed_files_that_are_cut_or_damaged_are_refused(tmp_path, suffix):
     text = HEADER + "".join(f"0.{i},1,0,1\n" for i in range(300))
-    packed = {".gz": gzip.compress, ".xz": lzma.compress}[suffix](text.encode())
+    packed = PACK[suffix](text.encode())
     path = tmp_path / f"some.arff{suffix}"
     whole = np.array([float(f"0.{i}") for i in range(300)])
     for end in range(1, len(packed), 7):
@@ -224,6 +229,63 @@ def test_a_file_that_is_not_there(tmp_path, load, source):
         load(tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError):
         load(tmp_path)  # a folder
+
+
+LOADERS = {
+    "read_arff": lambda path: data.read_arff(path, 2),
+    "read_acs": data.read_acs,
+    "read_today": lambda path: list(data.read_today(path)),
+    "today, skipping": lambda path: list(data.read_today(path, [])),
+    "read_criteo": data.read_criteo,
+}
+by_each_loader = pytest.mark.parametrize("load", LOADERS.values(), ids=LOADERS)
+
+
+@by_each_loader
+@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zip"])
+def test_an_endless_line_is_refused_before_it_is_unpacked(tmp_path, load, suffix):
+    path, letters = tmp_path / f"bomb{suffix}", b"1," * 500_000
+    if suffix == ".zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("a.csv", "w") as file:
+            for _ in range(100):
+                file.write(letters)
+    else:
+        with OPEN[suffix](path, "wb") as file:
+            for _ in range(100):
+                file.write(letters)
+    assert path.stat().st_size < 200_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=rf"bomb\{suffix}, line 1: a line must have at most 1,000,000 letters"):
+            load(path)
+        assert tracemalloc.get_traced_memory()[1] < 20e6  # of 100 MB
+    finally:
+        tracemalloc.stop()
+
+
+@by_each_loader
+def test_a_file_without_a_line_is_refused(tmp_path, load):
+    path = tmp_path / "nothing"
+    path.write_bytes(b"")
+    with pytest.raises(ValueError, match=r"nothing: the file is empty$"):
+        load(path)
+
+
+@by_each_loader
+def test_a_byte_order_mark_is_named(tmp_path, load):
+    path = tmp_path / "saved"
+    path.write_text("AGEP,SEX\n1,2\n", encoding="utf-8-sig")
+    with pytest.raises(ValueError, match=r"saved, line 1: the file begins with a byte order mark, as files that Excel"):
+        load(path)
+
+
+@by_each_loader
+@pytest.mark.parametrize("path", [None, 3, b"file", [3], 0.5])
+def test_a_path_of_the_wrong_kind(load, path):
+    with pytest.raises(TypeError, match=r"^path must be the path of a file, a string or a pathlib.Path, not "):
+        load(path)
+    with pytest.raises(TypeError, match=r"^path must be the path of a file"):
+        data.mediamill(path)
 
 
 # --- contexts ---------------------------------------------------------------------------------------------------------
@@ -277,7 +339,9 @@ def test_arm_contexts_are_no_longer_than_one_and_belong_to_their_seed():
         (lambda: data.arm_contexts("x", 2, 5, 0), TypeError, "features must be"),
         (lambda: data.standardised([[1.0, 2.0]], by=[[1.0]]), ValueError, "by must have 2 columns.*not 1"),
         (lambda: data.read_arff("nowhere.arff", 0), FileNotFoundError, "nowhere.arff is not there"),
-        (lambda: data.read_arff(3, 2), TypeError, "path|int"),
+        (lambda: data.fourier_features([["1.0"]], 5, 0), TypeError, "x must be an array of numbers"),
+        (lambda: data.fourier_features([[1.0]], 5, 0, scale=5e-324), ValueError, "scale must be larger, .* not 5e-324"),
+        (lambda: data.arm_contexts([[1.0]], 2, 5, 0, scale=1e-310), ValueError, "scale must be larger, .* not 1e-310"),
     ],
     ids=count(),
 )
@@ -348,9 +412,7 @@ def test_census_features_are_those_of_the_paper(tmp_path, suffix, group):
             archive.writestr("psam_p06.csv", text)
             archive.writestr("readme.pdf", b"\0")
     else:
-        path.write_bytes(
-            {"v": bytes, "z": lzma.compress}.get(suffix[-1] if suffix[-2] != "g" else "", gzip.compress)(text.encode())
-        )
+        path.write_bytes(PACK[path.suffix](text.encode()))
     read = data.read_acs(path, group=group)
     kept = (people["AGEP"] > 16) & (people["PINCP"] > 100) & (people["WKHP"] > 0) & (people["PWGTP"] >= 1)
     assert 20 < kept.sum() < 380
@@ -387,13 +449,15 @@ def test_the_filter_of_the_paper_at_its_borders(tmp_path, column, value, kept):
     people |= {"SEX": np.array([1, 2]), "WKHP": np.array([40, 40])}
     people[column][1] = value
     path = tmp_path / "psam.csv"
-    path.write_text(pums(people))
+    path.write_text(pums(people), encoding="utf-8")
     assert len(data.read_acs(path).rewards) == 1 + kept
 
 
 def test_an_excerpt_with_fewer_columns_can_be_read_by_naming_them(tmp_path):
     path = tmp_path / "excerpt.csv"
-    path.write_text("PUMA,AGEP,SEX,MSP,PINCP,PWGTP\n25-00703,28,1,6,35000.0,60\n25-00503,12,2,N,N,81\n")
+    path.write_text(
+        "PUMA,AGEP,SEX,MSP,PINCP,PWGTP\n25-00703,28,1,6,35000.0,60\n25-00503,12,2,N,N,81\n", encoding="utf-8"
+    )
     with pytest.raises(
         ValueError, match=r"excerpt\.csv, line 1: there is no column COW, SCHL, OCCP, POBP, WKHP, MAR, "
     ):
@@ -402,6 +466,51 @@ def test_an_excerpt_with_fewer_columns_can_be_read_by_naming_them(tmp_path):
     assert read.features.tolist() == [[1.0, 28.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]]
     with pytest.raises(ValueError, match="group must be one of the columns of one_hot, SEX, not 'RAC1P'"):
         data.read_acs(path, numbers=["AGEP"], one_hot={"SEX": (1, 2)})
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"numbers": None}, TypeError, "^numbers must be a list of names of columns, not None$"),
+        ({"numbers": "AGEP"}, TypeError, "^numbers must be a list of names of columns, not 'AGEP'$"),
+        ({"numbers": [3]}, TypeError, r"^numbers must be a list of names of columns, not \[3\]$"),
+        ({"numbers": {"AGEP"}}, TypeError, "^numbers must be a list of names of columns, not {'AGEP'}$"),
+        (
+            {"numbers": ["AGEP", "AGEP"]},
+            ValueError,
+            "^numbers and one_hot must make every feature only once, not AGEP again",
+        ),
+        ({"numbers": ["SEX_1"]}, ValueError, "^numbers and one_hot must make every feature only once, not SEX_1 again"),
+        ({"numbers": ["constant"]}, ValueError, "^numbers and one_hot must make .*, not constant again"),
+        ({"numbers": ["AGEP", "PINCP"]}, ValueError, "^numbers must not hold PINCP, which is the reward$"),
+        ({"one_hot": {"SEX": [1, 2], "PINCP": [0]}}, ValueError, "^one_hot must not hold PINCP, which is the reward$"),
+        ({"one_hot": {"SEX": [1, 1, 2]}}, ValueError, "^numbers and one_hot must make .*, not SEX_1 again"),
+        ({"one_hot": None}, TypeError, "^one_hot must be a dict of codes .* not None$"),
+        ({"one_hot": {3: [1]}}, TypeError, "^one_hot must be a dict of codes"),
+        ({"one_hot": {"SEX": None}}, TypeError, r"^one_hot\['SEX'\] must be a list of at least one code, not None$"),
+        ({"one_hot": {"SEX": "12"}}, TypeError, r"^one_hot\['SEX'\] must be a list of at least one code, not '12'$"),
+        ({"one_hot": {"SEX": []}}, TypeError, r"^one_hot\['SEX'\] must be a list of at least one code"),
+        ({"one_hot": {"SEX": ["1"]}}, TypeError, r"^one_hot\['SEX'\] must be a whole number of at least 0, not '1'$"),
+        ({"group": None}, ValueError, "^group must be one of the columns of one_hot, SEX, not None$"),
+        ({"group": ["SEX"]}, ValueError, r"^group must be one of the columns of one_hot, SEX, not \['SEX'\]$"),
+    ],
+    ids=count(),
+)
+def test_columns_that_are_asked_for_wrongly(tmp_path, changed, error, message):
+    path = tmp_path / "excerpt.csv"
+    path.write_text("AGEP,SEX,PINCP,PWGTP,SEX_1,constant\n40,2,30000,17,1,1\n", encoding="utf-8")
+    asked = {"group": "SEX", "numbers": ["AGEP"], "one_hot": {"SEX": [1, 2]}}
+    assert data.read_acs(path, **asked).rewards.tolist() == [30000]
+    with pytest.raises(error, match=message):
+        data.read_acs(path, **{**asked, **changed})
+
+
+@pytest.mark.parametrize("name", ["AGEP", "SEX", "PINCP", "PWGTP"])
+def test_a_column_that_is_there_twice(tmp_path, name):
+    path = tmp_path / "excerpt.csv"
+    path.write_text(f"AGEP,SEX,PINCP,PWGTP,other,other,{name}\n40,2,30000,17,1,1,2\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"excerpt\.csv, line 1: there must be one column {name}, not 2"):
+        data.read_acs(path, group="SEX", numbers=["AGEP"], one_hot={"SEX": [1, 2]})
 
 
 @pytest.mark.parametrize(
@@ -423,7 +532,7 @@ def test_an_excerpt_with_fewer_columns_can_be_read_by_naming_them(tmp_path):
 def test_census_rows_that_are_wrong_are_refused_with_their_place(tmp_path, row, message):
     path = tmp_path / "psam.csv"
     good = "P,1,5,40,1,1,0,20,1,40,10,5000,6,1,7"
-    path.write_text("\n".join([",".join(COLUMNS), good, row, good, ""]))
+    path.write_text("\n".join([",".join(COLUMNS), good, row, good, ""]), encoding="utf-8")
     with pytest.raises(ValueError, match=rf"psam\.csv, line 3: {message}"):
         data.read_acs(path)
     assert list(tmp_path.iterdir()) == [path]
@@ -433,14 +542,70 @@ def test_census_files_that_are_cut_short(tmp_path):
     path, text = tmp_path / "psam.csv", pums(survey(6, 8))
     ends = [i + 1 for i, character in enumerate(text) if character == "\n"]
     for end in range(len(text)):
-        path.write_text(text[:end])
+        path.write_text(text[:end], encoding="utf-8")
         if end in ends:
             continue  # a file that ends with a whole line does not show that it is cut
         with pytest.raises(ValueError, match=r"psam\.csv(, line \d+)?: "):
             data.read_acs(path)
-    path.write_text(text[: ends[0]])
+    path.write_text(text[: ends[0]], encoding="utf-8")
     with pytest.raises(ValueError, match=r"psam\.csv: nobody in it"):
         data.read_acs(path)
+
+
+EXCERPT = "YEAR,AGEP,SEX,INDP_CAT,PINCP,PWGTP\n"
+ASKED: Any = {"group": "SEX", "numbers": ["AGEP"], "one_hot": {"SEX": [1, 2], "INDP_CAT": [0, 14]}}
+
+
+def excerpt(folder: Path, name: str, *rows: str, header: str = EXCERPT) -> Path:
+    path = folder / name
+    path.write_text(header + "".join(f"{row}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_years_are_kept_and_files_joined(tmp_path):
+    first = excerpt(tmp_path, "ma.csv", "2018,30,1,14,900,1", "2019,31,2,0,800,1", "2017,99,2,0,800,1")
+    other = excerpt(tmp_path, "tx.csv", "2019,32,1,N,700,1", "2018,33,2,14,600,1")
+    assert data.read_acs([first, other], **ASKED).rewards.tolist() == [900, 800, 800, 700, 600]
+    assert data.read_acs((first, other), **ASKED, years=[2018]).rewards.tolist() == [900, 600]
+    both = data.read_acs([str(first), other], **ASKED, years=[2019])
+    assert both.rewards.tolist() == [800, 700]
+    assert both.groups.tolist() == [1, 0]
+    assert dict(zip(both.names, both.features.T.tolist(), strict=True)) == {
+        **{"constant": [1, 1], "AGEP": [31, 32], "SEX_1": [0, 1], "SEX_2": [1, 0]},
+        **{"INDP_CAT_0": [1, 0], "INDP_CAT_14": [0, 0]},  # the 0 is a code here, and N is none of them
+    }
+    assert len(data.read_acs([first, other], **ASKED, years=[2019, 2018]).rewards) == 4
+
+
+def test_years_and_files_that_do_not_fit(tmp_path):
+    first = excerpt(tmp_path, "ma.csv", "2018,30,1,14,900,1", "2019,31,1,0,800,1", "2018,30,2,14,900,1")
+    empty = excerpt(tmp_path, "empty.csv")
+    wide = excerpt(tmp_path, "wide.csv", "2018,30,1,14,900,1,5", header=EXCERPT[:-1] + ",EDU\n")
+    plain = excerpt(tmp_path, "plain.csv", "30,1,14,900,1", header=EXCERPT[5:])
+    group = excerpt(tmp_path, "group.csv", "2018,30,N,14,900,1")
+    young = excerpt(tmp_path, "young.csv", "2018,30,1,14,900,1", "2018,12,2,N,N,1")
+    for path, years, message in (
+        (first, [2019], r"ma\.csv: of 2019 nobody who is kept has 2 in the column SEX$"),
+        (young, [2018], r"young\.csv: of 2018 nobody who is kept has 2 in the column SEX$"),
+        ([first, empty], [2018, 2017], r"ma\.csv, .*empty\.csv: there is nobody of 2017 by the column YEAR$"),
+        (plain, [2018], r"plain\.csv, line 1: there is no column YEAR$"),
+        ([first, wide], None, r"wide\.csv, line 1: there is a column EDU, which .*ma\.csv has not$"),
+        ([wide, first], None, r"wide\.csv, line 1: there is a column EDU, which .*ma\.csv has not$"),
+        ([first, plain], None, r"ma\.csv, line 1: there is a column YEAR, which .*plain\.csv has not$"),
+        (group, None, r"group\.csv, line 2: SEX must be one of the codes \[1, 2\], not nan$"),
+        ([], None, r"^path must be the path of a file, or a list of at least one, not \[\]$"),
+        (first, [0], "^years must be a whole number of at least 1, not 0$"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            data.read_acs(path, **ASKED, years=years)
+    wrong: Any
+    for wrong in (2018, "2018", [], {2018}):
+        with pytest.raises(TypeError, match=r"^years must be a list of at least one year, or None for all, not "):
+            data.read_acs(first, **ASKED, years=wrong)
+    with pytest.raises(TypeError, match=r"^years must be a whole number of at least 1, not '2018'$"):
+        data.read_acs(first, **ASKED, years=["2018"])  # type: ignore[list-item]
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.csv is not there\. .*American Community Survey"):
+        data.read_acs([first, tmp_path / "nowhere.csv"], **ASKED)
 
 
 def test_an_archive_must_hold_one_table(tmp_path):
@@ -505,40 +670,61 @@ WRONG = [
     (VISITS[0].replace("|100002", "|100001"), "an article is twice in the pool"),
     (VISITS[0].partition(" |100001")[0], "a visit must read"),
     ("", "a visit must read"),
+    (VISITS[0].replace("2:0.100000", "2:1e999", 1), "feature 2 must be a finite number, not '1e999'"),
+    (VISITS[0].replace("6:0.250000", "6:-1e999", 1), "feature 6 must be a finite number, not '-1e999'"),
+    (
+        VISITS[0].replace("4:0.300000 5:0.200000", "4:1e400 5:0.200000"),
+        "feature 4 must be a finite number, not '1e400'",
+    ),
+    (VISITS[0].replace("1:1.000000", "1:5.0", 1), "feature 1 must be the constant 1, not '5.0'"),
+    (VISITS[0].replace("1:1.000000 |100002", "1:0 |100002"), "feature 1 must be the constant 1, not '0'"),
+    (VISITS[0].replace("1241160000", "9" * 5000), "a visit must read"),
+    (VISITS[0].replace("100001", "9" * 5000, 1), "a visit must read"),
+    (VISITS[0].replace("|100001", "|" + "9" * 5000, 1), "an article must read"),
 ]
 
 
 @pytest.mark.parametrize(("line", "message"), WRONG, ids=count())
 def test_visits_that_are_wrong_are_refused_with_their_place(tmp_path, line, message):
     path = tmp_path / "day"
-    path.write_text(f"{VISITS[0]}\n{line}\n{VISITS[1]}\n")
+    path.write_text(f"{VISITS[0]}\n{line}\n{VISITS[1]}\n", encoding="utf-8")
     events = data.read_today(path)
     assert next(events).displayed == 100001
     with pytest.raises(ValueError, match=rf"day, line 2: {re.escape(message).replace(re.escape('.*'), '.*')}"):
         next(events)
-    path.write_text(f"{VISITS[0]}\n{VISITS[1]}\n")
+    path.write_text(f"{VISITS[0]}\n{VISITS[1]}\n", encoding="utf-8")
     assert len(list(data.read_today(path))) == 2  # nothing of the error is kept
 
 
 def test_wrong_visits_can_be_left_out_and_counted(tmp_path):
     path = tmp_path / "day"
-    path.write_text("".join(f"{line}\n" for line in [VISITS[0], *(line for line, _ in WRONG), *VISITS[1:]]))
-    skipped = []
+    path.write_text(
+        "".join(f"{line}\n" for line in [VISITS[0], *(line for line, _ in WRONG), *VISITS[1:]]), encoding="utf-8"
+    )
+    skipped: Any = []
     assert [event.displayed for event in data.read_today(path, skipped)] == [100001, 100002, 100003]
     assert len(skipped) == len(WRONG)
     assert all(f"day, line {number}: " in text for number, text in enumerate(skipped, 2))
 
 
+def test_what_is_skipped_needs_a_list(tmp_path):
+    path = tmp_path / "day"
+    path.write_text(f"{VISITS[0]}\n", encoding="utf-8")
+    with pytest.raises(TypeError, match=r"^skipped must be a list, to which messages are appended, not \(\)$"):
+        data.read_today(path, ())
+
+
 def test_log_cut_anywhere_is_refused_or_ends_with_a_whole_visit(tmp_path):
     path, text = tmp_path / "day", "".join(f"{visit}\n" for visit in VISITS)
     for end in range(1, len(text)):
-        path.write_text(text[:end])
+        path.write_text(text[:end], encoding="utf-8")
         if text[end - 1] == "\n":
             assert len(list(data.read_today(path))) == text[:end].count("\n")
         else:
-            for skipped in (None, []):
+            noted: Any
+            for noted in (None, []):
                 with pytest.raises(ValueError, match=r"day, line \d: the file ends in the middle of a line"):
-                    list(data.read_today(path, skipped))
+                    list(data.read_today(path, noted))
 
 
 # --- ads --------------------------------------------------------------------------------------------------------------
@@ -552,7 +738,7 @@ def click(sale: object, seconds: object, in_week: object, title: str) -> str:
 
 def log(folder: Path, lines: list[str]) -> Path:
     path = folder / "CriteoSearchData"
-    path.write_text("".join(lines))
+    path.write_text("".join(lines), encoding="utf-8")
     return path
 
 
@@ -597,7 +783,8 @@ def test_ads_are_the_titles_with_most_clicks(tmp_path):
 
 def test_means_and_delays_of_a_drawn_log(tmp_path):
     rng = np.random.default_rng(7)
-    lines, expected = [], {title: [] for title in "ABC"}
+    lines: list[Any] = []
+    expected: dict[str, list[Any]] = {title: [] for title in "ABC"}
     for title in rng.choice(list("ABC"), 600, p=[0.5, 0.3, 0.2]):
         sale, seconds, in_week = int(rng.random() < 0.3), int(rng.exponential(1e5)), int(rng.integers(1, 9999))
         lines.append(click(sale, seconds if sale else -1, in_week, title))
@@ -617,9 +804,18 @@ def test_means_and_delays_of_a_drawn_log(tmp_path):
     ("line", "message"),
     [
         (click(2, 5, 5, "A"), "line 2: the 1st field, a purchase, must be 0 or 1, not '2'"),
-        (click(1, "x", 5, "A"), "line 2: field 3 must be a whole number of at least 0, or -1, not 'x'"),
-        (click(1, -7, 5, "A"), "line 2: field 3 must be a whole number of at least 0, or -1, not '-7'"),
+        (click(1, "x", 5, "A"), "line 2: field 3 must be a whole number of 1 to 18 digits, or -1, not 'x'"),
+        (click(1, -7, 5, "A"), "line 2: field 3 must be a whole number of 1 to 18 digits, or -1, not '-7'"),
         (click(1, 5, "1.5", "A"), "line 2: field 5 must be a whole number"),
+        (
+            click(1, "9" * 5000, 5, "A"),
+            "line 2: field 3 must be a whole number of 1 to 18 digits, or -1, not '9{57}...'",
+        ),
+        (
+            click(1, 5, "9" * 5000, "A"),
+            "line 2: field 5 must be a whole number of 1 to 18 digits, or -1, not '9{57}...'",
+        ),
+        (click("9" * 5000, 5, 5, "A"), "line 2: the 1st field, a purchase, must be 0 or 1, not '9{57}...'"),
         ("1\t2\t3\n", "line 2: a line must have 23 fields, not 3"),
         (click(1, 5, 5, "A\tB"), "line 2: a line must have 23 fields, not 24"),
         (click(1, 5, 5, "A")[:-1], "line 2: the file ends in the middle of a line"),

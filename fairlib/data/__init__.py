@@ -2,7 +2,8 @@
 
 A loader reads numbers and nothing else: no file is ever unpickled, imported or evaluated. Data that must be exactly
 these are checked by a SHA-256 hash; whatever else is wrong with a file is an error that names the file and the line.
-A file of this package a source: `labels`, `people`, `news`, `ads`; and `files`, which reads for all of them.
+A file of this package a source: `labels`, `people`, `news`, `ads`; `files` reads for all of them, and `stand_ins` draws
+what can't come with the book.
 """
 
 from fairlib.data.ads import WEEK, Ads, criteo_arms, read_criteo
@@ -10,6 +11,13 @@ from fairlib.data.files import FilePath
 from fairlib.data.labels import MEDIAMILL, MultiLabel, arm_contexts, fourier_features, mediamill, read_arff, yeast
 from fairlib.data.news import Event, Pool, read_today
 from fairlib.data.people import ACS_NUMBERS, ACS_ONE_HOT, People, read_acs, standardised, twoyear
+from fairlib.data.stand_ins import (
+    INTERESTS,
+    KnownLog,
+    frequencies_like_mediamill,
+    labels_like_mediamill,
+    visits_like_today,
+)
 
 __all__ = [
     "FilePath",
@@ -33,4 +41,9 @@ __all__ = [
     "criteo_arms",
     "read_criteo",
     "WEEK",
+    "frequencies_like_mediamill",
+    "labels_like_mediamill",
+    "KnownLog",
+    "INTERESTS",
+    "visits_like_today",
 ]

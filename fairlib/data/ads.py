@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.data.files import FilePath, _lines, _there
+from fairlib.data.files import FilePath, _lines, _short, _there
 from fairlib.delays import Law, empirical, log_normal
 
 
@@ -129,7 +129,7 @@ def read_criteo(path: FilePath, arms: int = 10) -> Ads:
             raise ValueError(f"{file}, line {number}: a line must have 23 fields, not {len(fields)}")
         sale, title = fields[0], fields[20]
         if sale not in ("0", "1"):
-            raise ValueError(f"{file}, line {number}: the 1st field, a purchase, must be 0 or 1, not {sale!r}")
+            raise ValueError(f"{file}, line {number}: the 1st field, a purchase, must be 0 or 1, not {_short(sale)}")
         if title in ("", "-1"):
             continue  # no title: it can't be said which ad that was
         clicks[title] += 1
@@ -141,10 +141,12 @@ def read_criteo(path: FilePath, arms: int = 10) -> Ads:
     most = {title for title, _ in clicks.most_common(count)}
     ads = [title for title in conversions if title in most]
     if len(ads) < count or any(title not in delays for title in ads):
-        raise ValueError(f"{file}: each of the {count} ads with most clicks must have a conversion of known delay")
+        raise ValueError(
+            f"{file}: each of the {count} ads with most clicks must have a conversion of known delay; set arms to fewer"
+        )
     numbers = np.array([conversions[title] for title in ads])
     if numbers.min() == numbers.max():
-        raise ValueError(f"{file}: the {count} ads with most clicks must differ in their conversions")
+        raise ValueError(f"{file}: the {count} ads with most clicks must differ in their conversions; set arms to more")
     return Ads(
         conversions=numbers,
         means=_from_least_to_most(numbers),
@@ -158,10 +160,13 @@ WEEK = 7 * 24 * 60 * 60
 
 
 def _whole_field(place: str, fields: Sequence[str], at: int) -> int:
-    if not re.fullmatch(r"-1|\d+", fields[at], re.ASCII):
-        raise ValueError(f"{place}: field {at + 1} must be a whole number of at least 0, or -1, not {fields[at]!r}")
+    if not re.fullmatch(r"-1|\d{1,18}", fields[at], re.ASCII):
+        raise ValueError(
+            f"{place}: field {at + 1} must be a whole number of 1 to 18 digits, or -1, not {_short(fields[at])}"
+        )
     return int(fields[at])
 
 
 def _from_least_to_most(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-    return (numbers - numbers.min()) / (numbers.max() - numbers.min())
+    scaled: NDArray[np.float64] = (numbers - numbers.min()) / (numbers.max() - numbers.min())
+    return scaled

@@ -16,6 +16,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairlib import checks
+
 FilePath = str | os.PathLike[str]
 """The path of a file, as a string or a `pathlib.Path`."""
 
@@ -44,7 +46,7 @@ def _values(path: Path, expected: str) -> NDArray[np.float64]:
 
 def _there(path: FilePath, source: str = "") -> Path:
     """Take the path of a file that must be there, or say where the reader can get it."""
-    file = Path(path)
+    file = checks.path("path", path)
     if not file.is_file():
         raise FileNotFoundError(f"{file} is not there." + (f" The data are {source}." if source else ""))
     return file
@@ -67,6 +69,7 @@ def _opened(file: Path) -> Iterator[IO[bytes]]:
 
 
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile, UnicodeDecodeError)
+_LONGEST = 1_000_000  # letters in a line; a packed file of a few bytes may hold one that fills the memory
 
 
 def _lines(file: Path, whole: bool = True) -> Iterator[tuple[int, str]]:
@@ -77,12 +80,22 @@ def _lines(file: Path, whole: bool = True) -> Iterator[tuple[int, str]]:
     number = 0
     try:
         with _opened(file) as content, io.TextIOWrapper(content, encoding="utf-8") as text:
-            for number, line in enumerate(text, 1):
+            while line := text.readline(_LONGEST + 1):
+                number += 1
+                if len(line) > _LONGEST:
+                    raise ValueError(f"{file}, line {number}: a line must have at most {_LONGEST:,} letters")
+                if number == 1 and line.startswith("\ufeff"):
+                    raise ValueError(
+                        f"{file}, line 1: the file begins with a byte order mark, as files that Excel saved do; take "
+                        "the original, as Excel changes more than that"
+                    )
                 if whole and not line.endswith("\n"):
                     raise ValueError(f"{file}, line {number}: the file ends in the middle of a line")
                 yield number, line
     except _DAMAGE as error:
         raise ValueError(f"{file}, after line {number}: the file is cut short or damaged ({error})") from error
+    if number == 0:
+        raise ValueError(f"{file}: the file is empty")
 
 
 def _short(text: str) -> str:

@@ -256,7 +256,7 @@ def fourier_features(x: ArrayLike, dimension: int, seed: int, scale: float = 1.0
     """
     vectors = checks.array("x", x, 2)
     waves, shifts = _waves(vectors.shape[1], dimension, seed, scale)
-    return math.sqrt(2 / dimension) * np.cos(vectors @ waves + shifts)
+    return math.sqrt(2 / dimension) * np.cos(_finite(vectors @ waves, scale) + shifts)
 
 
 def arm_contexts(features: ArrayLike, arms: int, dimension: int, seed: int, scale: float = 1.0) -> NDArray[np.float64]:
@@ -300,7 +300,7 @@ def arm_contexts(features: ArrayLike, arms: int, dimension: int, seed: int, scal
     k = checks.whole("arms", arms, 1)
     waves, shifts = _waves(k * x.shape[1], dimension, seed, scale)
     blocks = waves.reshape(k, x.shape[1], dimension).transpose(1, 0, 2).reshape(x.shape[1], -1)
-    contexts = (x @ blocks).reshape(len(x), k, dimension)
+    contexts = _finite(x @ blocks, scale).reshape(len(x), k, dimension)
     contexts += shifts
     np.cos(contexts, out=contexts)  # in place: with a hundred arms the array is most of the memory
     contexts /= math.sqrt(dimension)
@@ -310,5 +310,12 @@ def arm_contexts(features: ArrayLike, arms: int, dimension: int, seed: int, scal
 def _waves(size: int, dimension: int, seed: int, scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Draw frequencies, a column a feature, and shifts."""
     count, sigma = checks.whole("dimension", dimension, 1), checks.real("scale", scale, above=0)
-    rng = np.random.default_rng(checks.whole("seed", seed, 0))
-    return rng.standard_normal((size, count)) / sigma, rng.uniform(0, 2 * math.pi, count)
+    rng = np.random.default_rng(checks.whole("seed", seed, 0, None))
+    with np.errstate(over="ignore"):  # refused by `_finite`
+        return rng.standard_normal((size, count)) / sigma, rng.uniform(0, 2 * math.pi, count)
+
+
+def _finite(angles: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    if not np.isfinite(angles).all():
+        raise ValueError(f"scale must be larger, as vectors divided by it are too large for a float, not {scale!r}")
+    return angles

@@ -1,5 +1,6 @@
 """Visits to a front page: logs of the Yahoo! Today Module."""
 
+import math
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -86,8 +87,9 @@ def read_today(path: FilePath, skipped: list[str] | None = None) -> Iterator[Eve
     ------
     FileNotFoundError
         If there is no such file; the message says where the data come from.
-    ValueError
-        If a line does not parse, or the article displayed is not in the pool; the message names the file and the line.
+    TypeError, ValueError
+        If an argument is of the wrong kind, the file is empty, a line does not parse, a number is infinite, a constant
+        is not 1, or the article displayed is not in the pool; the message names the file and the line.
 
     Notes
     -----
@@ -105,6 +107,8 @@ def read_today(path: FilePath, skipped: list[str] | None = None) -> Iterator[Eve
     (100001, (100001, 100002), [1.0, 0.1, 0.2, 0.3, 0.15, 0.25])
     """
     file = _there(path, "the data set R6A of Yahoo! Webscope, handed out on request and not to be passed on")
+    if not isinstance(skipped, list | None):
+        raise TypeError(f"skipped must be a list, to which messages are appended, not {skipped!r}")
     return _events(file, skipped)
 
 
@@ -127,9 +131,9 @@ _NUMBER = r"(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
 
 _SIX = "".join(f" {i}:{_NUMBER}" for i in (2, 3, 4, 5, 6, 1))  # in this order they are printed
 
-_VISIT = re.compile(rf"(\d+) (\d+) ([01]) \|user{_SIX} \|(.*)", re.ASCII)
+_VISIT = re.compile(rf"(\d{{1,18}}) (\d{{1,18}}) ([01]) \|user{_SIX} \|(.*)", re.ASCII)
 
-_ARTICLE = re.compile(rf"(\d+){_SIX}", re.ASCII)
+_ARTICLE = re.compile(rf"(\d{{1,18}}){_SIX}", re.ASCII)
 
 
 def _event(line: str) -> Event:
@@ -167,4 +171,10 @@ def _article(text: str) -> tuple[int, tuple[float, ...]]:
 
 def _six(match: re.Match[str], first: int) -> tuple[float, ...]:
     """Return six features in the order of their numbers: the constant, which is printed last, first."""
-    return float(match[first + 5]), *(float(match[first + i]) for i in range(5))
+    constant, *others = (float(match[first + i]) for i in (5, 0, 1, 2, 3, 4))
+    if constant != 1.0:
+        raise _ParseError(f"feature 1 must be the constant 1, not {_short(match[first + 5])}")
+    for number, feature in enumerate(others):
+        if math.isinf(feature):
+            raise _ParseError(f"feature {number + 2} must be a finite number, not {_short(match[first + number])}")
+    return constant, *others

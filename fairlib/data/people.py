@@ -2,8 +2,9 @@
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,12 +109,13 @@ ACS_ONE_HOT = {"MAR": range(1, 6), "RELP": range(1, 18), "SEX": range(1, 3), "RA
 
 
 def read_acs(
-    path: FilePath,
+    path: FilePath | list[FilePath] | tuple[FilePath, ...],
     group: str = "RAC1P",
     numbers: Sequence[str] = ACS_NUMBERS,
     one_hot: Mapping[str, Sequence[int]] = ACS_ONE_HOT,
+    years: Sequence[int] | None = None,
 ) -> People:
-    r"""Read a person file of the American Community Survey, with the features of Grazzi et al. (2022).
+    r"""Read person files of the American Community Survey, with the features of Grazzi et al. (2022).
 
     The Census Bureau publishes these files for each year and state (www.census.gov, *ACS public use microdata
     sample*, PUMS, one-year person records; for California in 2018 ``csv_pca.zip``). As works of the US government they
@@ -121,16 +123,22 @@ def read_acs(
 
     Parameters
     ----------
-    path : path
-        The file, with commas and a line of names, also as ``.gz``, ``.xz`` or, with one table in it, ``.zip``.
+    path : path, or list of them
+        The file, with commas and a line of names, also as ``.gz``, ``.xz`` or, with one table in it, ``.zip``. Several
+        with the same columns, as of several states, are read one after the other.
     group : str
         The column of `one_hot` whose codes are the groups: ``RAC1P`` as in section 7 of the paper, ``SEX`` as in its
         appendix D.2.
     numbers : sequence of str
-        Columns taken as they are. By default the paper's; others let one read an excerpt that lacks some.
+        Columns taken as they are, each once, and not the reward. By default the paper's; others let one read an
+        excerpt that lacks some.
     one_hot : mapping of str to sequence of int
         Columns of codes, and for each the codes that get a column of their own. A person with the code 0 (in
-        ``RELP`` the one whom the others are related to) has 0 in all of them.
+        ``RELP`` the one whom the others are related to), or with the N by which excerpts of NIST say that the question
+        does not apply (``INDP_CAT``), has 0 in all of them.
+    years : sequence of int, optional
+        Keep the people of these years only, by the column ``YEAR`` of an excerpt of several years; each group must have
+        somebody in each of them. (A file of the Census Bureau is of one year.) By default all are kept.
 
     Returns
     -------
@@ -144,9 +152,10 @@ def read_acs(
     FileNotFoundError
         If there is no such file; the message says where the data come from.
     TypeError, ValueError
-        If columns are missing (from 2019 on, ``RELP`` is called ``RELSHIPP`` and has other codes), a row is cut short,
-        a weight is negative, a value needed is missing or no number, or a code is not in the list; the message names
-        the file and the line.
+        If an argument is of the wrong kind, a file is empty, columns are missing (from 2019 on, ``RELP`` is called
+        ``RELSHIPP`` and has other codes), there twice or not the same in all files, a row is cut short, a weight is
+        negative, a value needed is missing or no number, a code is not in the list, a year is not in the files, or a
+        group has nobody in one of the years; the message names the file and the line or the column.
 
     Examples
     --------
@@ -159,35 +168,40 @@ def read_acs(
     (('constant', 'AGEP', 'SEX_1', 'SEX_2'),
      [[1.0, 40.0, 0.0, 1.0], [1.0, 71.0, 1.0, 0.0]], [1, 0])
     """
-    file = _there(path, "person records of the American Community Survey, PUMS, free of charge at www.census.gov")
-    if group not in one_hot:
+    files = [_there(each, _ACS) for each in (path if isinstance(path, list | tuple) else [path])]
+    if not files:
+        raise ValueError(f"path must be the path of a file, or a list of at least one, not {path!r}")
+    _check_columns(numbers, one_hot)
+    if not isinstance(group, str) or group not in one_hot:
         raise ValueError(f"group must be one of the columns of one_hot, {', '.join(one_hot)}, not {group!r}")
     filters = {"AGEP": 16.0, "PINCP": 100.0} | ({"WKHP": 0.0} if "WKHP" in numbers else {})
-    needed = list(dict.fromkeys([*numbers, *one_hot, *filters, "PWGTP"]))
-    table = csv.reader((line for _, line in _lines(file)), strict=True)
-    try:
-        header = next(table, [])
-        if missing := [name for name in needed if name not in header]:
-            raise ValueError(f"{file}, line 1: there is no column {', '.join(missing)}")
-        where = {name: header.index(name) for name in needed}
-        rows = []
-        for row in table:
-            place = f"{file}, line {table.line_num}"
-            if len(row) != len(header):
-                raise ValueError(
-                    f"{place}: a row must have {len(header)} values, as the first line has, not {len(row)}"
-                )
-            person = {name: _census_number(place, name, row[at]) for name, at in where.items()}
+    asked = _years(years)
+    needed = list(dict.fromkeys([*numbers, *one_hot, *filters, "PWGTP", *(["YEAR"] if asked else [])]))
+    headers = [_census_header(file, needed) for file in files]
+    for file, header in zip(files[1:], headers[1:], strict=True):
+        if differ := sorted(set(headers[0]) ^ set(header)):
+            mine, its = (file, files[0]) if differ[0] in header else (files[0], file)
+            raise ValueError(f"{mine}, line 1: there is a column {differ[0]}, which {its} has not")
+    rows, found = [], set()
+    for file, header in zip(files, headers, strict=True):
+        for place, cells in _census_rows(file, header, needed):
+            person = {name: _census_number(place, name, cell) for name, cell in cells.items()}
             if not person["PWGTP"] >= 0:
-                raise ValueError(f"{place}: the weight PWGTP must be at least 0, not {row[where['PWGTP']]!r}")
-            if person["PWGTP"] >= 1 and all(person[name] > least for name, least in filters.items()):
-                _check_person(place, person, numbers, one_hot, group)
+                raise ValueError(f"{place}: the weight PWGTP must be at least 0, not {cells['PWGTP']!r}")
+            found.add(person.get("YEAR"))
+            kept = asked is None or person["YEAR"] in asked
+            if kept and person["PWGTP"] >= 1 and all(person[name] > least for name, least in filters.items()):
+                _check_person(place, person, cells, numbers, one_hot, group)
                 rows.append([person[name] for name in needed])
-    except csv.Error as error:
-        raise ValueError(f"{file}, line {table.line_num}: {error}") from None
+    said = ", ".join(map(str, files))
+    if asked and (none := [year for year in asked if year not in found]):
+        raise ValueError(f"{said}: there is nobody of {none[0]} by the column YEAR")
     if not rows:
-        raise ValueError(f"{file}: nobody in it has AGEP > 16, PINCP > 100, PWGTP >= 1 and, if asked for, WKHP > 0")
+        raise ValueError(f"{said}: nobody in it has AGEP > 16, PINCP > 100, PWGTP >= 1 and, if asked for, WKHP > 0")
     column = dict(zip(needed, np.array(rows).T, strict=True))
+    for year in asked or ():
+        if lacking := set(one_hot[group]) - set(column[group][column["YEAR"] == year].tolist()):
+            raise ValueError(f"{said}: of {year} nobody who is kept has {min(lacking)} in the column {group}")
     parts = {"constant": np.ones(len(rows))} | {name: column[name] for name in numbers}
     parts |= {f"{name}_{code}": (column[name] == code) * 1.0 for name, codes in one_hot.items() for code in codes}
     return People(
@@ -197,6 +211,67 @@ def read_acs(
         groups=np.array([list(one_hot[group]).index(code) for code in column[group]], dtype=np.int64),
         group_names=tuple(f"{group} {code}" for code in one_hot[group]),
     )
+
+
+_ACS = "person records of the American Community Survey, PUMS, free of charge at www.census.gov"
+
+
+def _years(years: Sequence[int] | None) -> list[int] | None:
+    """Take the years whose people are to be kept; None for all."""
+    if years is None:
+        return None
+    if isinstance(years, str | bytes | bytearray) or not isinstance(years, Sequence) or not years:
+        raise TypeError(f"years must be a list of at least one year, or None for all, not {years!r}")
+    return [checks.whole("years", year, 1) for year in years]
+
+
+def _census_header(file: Path, needed: Sequence[str]) -> list[str]:
+    """Read the names of a file's columns; those that are needed must be there once."""
+    try:
+        header = next(csv.reader((line for _, line in _lines(file)), strict=True), [])
+    except csv.Error as error:
+        raise ValueError(f"{file}, line 1: {error}") from None
+    if missing := [name for name in needed if name not in header]:
+        raise ValueError(f"{file}, line 1: there is no column {', '.join(missing)}")
+    if twice := [name for name in needed if header.count(name) > 1]:
+        raise ValueError(f"{file}, line 1: there must be one column {twice[0]}, not {header.count(twice[0])}")
+    return header
+
+
+def _census_rows(file: Path, header: Sequence[str], needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Read a file row by row: where the row stands, and the cells that are needed by their columns."""
+    table = csv.reader((line for _, line in _lines(file)), strict=True)
+    where = {name: header.index(name) for name in needed}
+    try:
+        next(table)
+        for row in table:
+            place = f"{file}, line {table.line_num}"
+            if len(row) != len(header):
+                raise ValueError(
+                    f"{place}: a row must have {len(header)} values, as the first line has, not {len(row)}"
+                )
+            yield place, {name: row[at] for name, at in where.items()}
+    except csv.Error as error:
+        raise ValueError(f"{file}, line {table.line_num}: {error}") from None
+
+
+def _check_columns(numbers: Sequence[str], one_hot: Mapping[str, Sequence[int]]) -> None:
+    """Refuse what names no columns, a feature twice, or the reward among the features."""
+    listed = isinstance(numbers, Sequence) and not isinstance(numbers, str)
+    if not (listed and all(isinstance(each, str) for each in numbers)):
+        raise TypeError(f"numbers must be a list of names of columns, not {numbers!r}")
+    if not (isinstance(one_hot, Mapping) and all(isinstance(each, str) for each in one_hot)):
+        raise TypeError(f"one_hot must be a dict of codes by the names of their columns, not {one_hot!r}")
+    features = ["constant", *numbers]
+    for name, codes in one_hot.items():
+        if isinstance(codes, str | bytes | bytearray) or not isinstance(codes, Sequence) or not codes:
+            raise TypeError(f"one_hot[{name!r}] must be a list of at least one code, not {codes!r}")
+        features += [f"{name}_{checks.whole(f'one_hot[{name!r}]', code, 0)}" for code in codes]
+    if twice := [name for name in features if features.count(name) > 1]:
+        raise ValueError(f"numbers and one_hot must make every feature only once, not {twice[0]} again")
+    for said, names in (("numbers", numbers), ("one_hot", one_hot)):
+        if "PINCP" in names:
+            raise ValueError(f"{said} must not hold PINCP, which is the reward")
 
 
 def _census_number(place: str, name: str, cell: str) -> float:
@@ -215,6 +290,7 @@ def _census_number(place: str, name: str, cell: str) -> float:
 def _check_person(
     place: str,
     person: Mapping[str, float],
+    cells: Mapping[str, str],
     numbers: Sequence[str],
     one_hot: Mapping[str, Sequence[int]],
     group: str,
@@ -223,7 +299,8 @@ def _check_person(
         if math.isnan(person[name]):
             raise ValueError(f"{place}: {name} is empty, but the person is not left out by the filter")
     for name, codes in one_hot.items():
-        if person[name] not in codes and (person[name] != 0 or name == group):
+        none = person[name] == 0 or cells[name] == "N"
+        if person[name] not in codes and (not none or name == group):
             raise ValueError(f"{place}: {name} must be one of the codes {list(codes)}, not {person[name]:g}")
 
 

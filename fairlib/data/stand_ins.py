@@ -1,0 +1,187 @@
+"""Stand-ins for data that can't come with the book: drawn by laws that are stated here, so that the truth is known.
+
+What carries over from a stand-in is that the code runs as it would on the data, and the questions; no number does.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairlib import checks
+from fairlib.data.labels import MultiLabel
+from fairlib.data.news import Event, Pool
+
+
+def frequencies_like_mediamill() -> NDArray[np.float64]:
+    r"""Return 101 frequencies that agree with what is published of mediamill's labels.
+
+    Published are the number of examples, 43,907, of the rarest and of the most frequent label, 31 and 33,869, and how
+    many labels an example has on average, 4.376. Through these goes one curve of the form
+    :math:`f_j = f_0 (f_{100}/f_0)^{(j/100)^s}`, and that is what stands in: a first and a last frequency and a sum are
+    right, and those in between are made up.
+
+    Returns
+    -------
+    ndarray, shape (101,)
+        The frequencies, largest first.
+
+    See Also
+    --------
+    mediamill : reads the data themselves, if you have them.
+
+    Examples
+    --------
+    >>> f = frequencies_like_mediamill()
+    >>> f.size, round(float(f[0]) * 43_907), round(float(f[-1]) * 43_907), round(float(f.sum()), 3)
+    (101, 33869, 31, 4.376)
+    """
+    from scipy.optimize import brentq  # here, as the import of the package must stay quick
+
+    place, most, least = np.linspace(0, 1, 101), 33_869 / 43_907, 31 / 43_907
+
+    def curve(s: float) -> NDArray[np.float64]:
+        return np.asarray(most * (least / most) ** (place**s))
+
+    return curve(brentq(lambda s: curve(s).sum() - 4.376, 0.1, 1.0, xtol=1e-15))
+
+
+def labels_like_mediamill(examples: int, *, seed: int) -> MultiLabel:
+    r"""Draw examples with 120 features and 101 labels, in place of those of mediamill.
+
+    Features are directions drawn evenly. A label has the frequency :math:`f_a` of `frequencies_like_mediamill`, which
+    each example raises or lowers by up to a quarter, by a direction :math:`w_a` of the label's own:
+    :math:`f_a (1 + \frac14 \tanh(\sqrt{120}\, w_a \cdot x))`. Given the features, labels are independent.
+
+    Parameters
+    ----------
+    examples : int
+        How many.
+    seed : int
+        Seed of the features, the directions and the labels.
+
+    Returns
+    -------
+    MultiLabel
+        Features of shape (examples, 120), each row of length 1, and labels of shape (examples, 101).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is no whole number, or too small.
+
+    Examples
+    --------
+    >>> drawn = labels_like_mediamill(500, seed=1)
+    >>> drawn.features.shape, drawn.labels.shape, round(float(drawn.labels.sum(axis=1).mean()), 1)
+    ((500, 120), (500, 101), 4.4)
+    """
+    count = checks.whole("examples", examples, 1)
+    rng = np.random.default_rng(checks.whole("seed", seed, 0, None))
+    x, w = rng.standard_normal((count, 120)), rng.standard_normal((101, 120))
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    w /= np.linalg.norm(w, axis=1, keepdims=True)
+    chances = frequencies_like_mediamill() * (1 + 0.25 * np.tanh(math.sqrt(120) * x @ w.T))
+    return MultiLabel(x, (rng.random(chances.shape) < chances).astype(np.float64))
+
+
+class KnownLog(NamedTuple):
+    """A log of visits whose truth is known.
+
+    Parameters
+    ----------
+    events : list of Event
+        The visits.
+    rates : dict
+        How often each article is clicked on average over all visitors, by its number.
+    parameter : ndarray, shape (36,)
+        The chance of a click is this times the context, as `fairlib.replay.article_contexts` makes it.
+
+    Examples
+    --------
+    >>> KnownLog([], {}, np.zeros(36)).rates
+    {}
+    """
+
+    events: list[Event]
+    rates: dict[int, float]
+    parameter: NDArray[np.float64]
+
+
+INTERESTS = np.array([0.40, 0.25, 0.15, 0.12, 0.08])
+"""What the visitors of the stand-in care for, on average."""
+
+
+def visits_like_today(visits: int, *, seed: int, pool: int = 10) -> KnownLog:
+    """Draw days on a front page, in place of the log of the Yahoo! Today Module.
+
+    As in the log visitor and article have six features, a constant 1 and five that sum to 1, and the article displayed
+    is drawn evenly from a pool in which articles come and go: 27 a day, as of the log's 271 in ten days, where a day
+    is 1,200 visits. The chance of a click is 0.01 and 0.128 times the product of the five features of visitor and
+    article, which is 3.6 clicks in 100 visits, the published rate. So the linear model is true here; in the log it
+    need not be, and rates change with the hour.
+
+    Parameters
+    ----------
+    visits : int
+        How many.
+    seed : int
+        Seed of the visitors, the articles and the clicks.
+    pool : int
+        How many articles there are at a time.
+
+    Returns
+    -------
+    KnownLog
+        The visits and the truth about them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is no whole number, or too small.
+
+    See Also
+    --------
+    read_today : reads the log itself, if you have it.
+
+    Examples
+    --------
+    >>> known = visits_like_today(1200, seed=1)
+    >>> len(known.events), len(known.rates), len(known.events[0].pool.articles)
+    (1200, 36, 10)
+    """
+    count, size = checks.whole("visits", visits, 1), checks.whole("pool", pool, 1)
+    rng = np.random.default_rng(checks.whole("seed", seed, 0, None))
+    clicks = np.zeros((6, 6))
+    clicks[0, 0], clicks[range(1, 6), range(1, 6)] = 0.01, 0.128
+
+    def featured(law: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.concatenate([[1.0], rng.dirichlet(law)])
+
+    there: dict[int, NDArray[np.float64]] = {}
+    rates: dict[int, float] = {}
+
+    def arrive() -> None:
+        article = len(rates)
+        there[article] = featured(np.ones(5))
+        rates[article] = _rate(clicks, there[article])
+
+    for _ in range(size):
+        arrive()
+    now, events = Pool(tuple(there), np.array(list(there.values()))), []
+    for t in range(count):
+        if t > 0 and t * 27 // 1200 > (t - 1) * 27 // 1200:
+            del there[int(rng.choice(list(there)))]
+            arrive()
+            now = Pool(tuple(there), np.array(list(there.values())))
+        user = featured(5 * INTERESTS)
+        shown = int(rng.integers(size))
+        click = int(rng.random() < now.features[shown] @ clicks @ user)
+        events.append(Event(t, now.articles[shown], click, user, now))
+    return KnownLog(events, rates, clicks.ravel())
+
+
+def _rate(clicks: NDArray[np.float64], features: NDArray[np.float64]) -> float:
+    """Return how often an article is clicked by the average visitor."""
+    return float(features @ clicks @ np.concatenate([[1.0], INTERESTS]))
