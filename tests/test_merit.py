@@ -188,7 +188,8 @@ def test_newton_finds_the_inner_maximum_of_the_power_merit():
 
 def passes(merit, low, high):
     """Take Dinkelbach's steps one by one; return the value after each, the upper ends first."""
-    values, mu = [], high
+    values: list[float] = []
+    mu = high
     while not values or value(merit, mu) > values[-1]:
         values.append(value(merit, mu))
         play = merit.in_play
@@ -224,6 +225,15 @@ def test_the_step_ends_where_no_pass_is_left(merit):
             reached = value(merit, me.optimistic_means(merit, low, high))
             assert reached == pytest.approx(values[-1], rel=1e-14)
     assert longest >= (5 if merit.name in ("1 + 100x^4", "1 + 40x^2.5") else 1)
+
+
+@pytest.mark.parametrize("scale", [1e16, 1e17, 1e100, 1e300])
+def test_the_optimistic_step_is_never_worse_than_the_step_before(scale):
+    """So steep a merit has all its weight on the largest mean: one arm up and the others at 0, but for rounding."""
+    merit, rng = me.power(scale, 2), np.random.default_rng(3)
+    for high in rng.random((300, 5)):
+        corner = np.where(np.arange(5) == high.argmax(), high, 0.0)
+        assert value(merit, me.optimistic_means(merit, np.zeros(5), high)) >= value(merit, corner) * (1 - 1e-12)
 
 
 def test_a_merit_may_have_no_largest_slope():
@@ -328,6 +338,7 @@ FAIR = {
     "fairx_lineg": (with_contexts, lambda merit: ex.fairx_lineg(merit, 0.1)),
     "fcts_d": (late, lambda merit: de.fcts_d(merit, 4, 2)),
     "op_fcts_d": (late, lambda merit: de.op_fcts_d(merit, 4, 2)),
+    "recent_half": (late, lambda merit: de.recent_half(merit, 4, 2)),
     "fgreedy_d": (late, lambda merit: de.fgreedy_d(merit, 4, 2, 0.13)),
     "late_start": (late, lambda merit: de.late_start(de.fcts_d(merit, 4, 2), 3)),
 }
@@ -568,7 +579,23 @@ def remembers(x, calls: fl.Number):
             ValueError,
             "^calls must be a number, not nan$",
         ),
-        (lambda: own("line", 3), TypeError, "must be a function, not 3"),
+        (lambda: own("line", 3), TypeError, "^value must be a function, not 3$"),
+        (lambda: own("line", None), TypeError, "^value must be a function, not None$"),
+        (lambda: own("line", lambda x: 1.0, 3), TypeError, "^best must be a function, not 3$"),
+        (lambda: own("line", lambda x: 1.0, solve=3), TypeError, "^solve must be a function, not 3$"),
+        (lambda: own(None, lambda x: 1.0), TypeError, "^name must be a string, not None$"),
+        (lambda: me.power(1e306, 2), ValueError, "^the merit '.*' must be at most 1e305, so that merits can be summed"),
+        # Outside the range
+        (
+            lambda: me.exponential(2)([5, -7]),
+            ValueError,
+            r"^means must be finite numbers in \[0, 1\], not 5.0 \(at \[0\]\)$",
+        ),
+        (lambda: me.exponential(2)([[0.5, -7]]), ValueError, r"not -7.0 \(at \[0, 1\]\)$"),
+        (lambda: me.exponential(2)([math.nan]), ValueError, r"^means must be .*, not nan \(at \[0\]\)$"),
+        (lambda: me.exponential(2)(1.5), ValueError, "^means must be finite .*, not 1.5$"),
+        (lambda: me.exponential(2)("0.5"), TypeError, "^means must be numbers, not '0.5'$"),
+        (lambda: me.exponential(2)([True]), TypeError, "^means must be numbers, not"),
         (lambda: own("line", lambda x, calls: 1.0, calls=fl.ucb1()), TypeError, "^calls can't be Policy"),
         (lambda: own("line", remembers), TypeError, "^a merit function has no memory of its own; 'remembers' asks for"),
         (lambda: own("line", lambda x: 1.0, low=1.0), ValueError, "^high must be above low, 1.0, not 1.0$"),

@@ -5,6 +5,7 @@
 
 import itertools
 import math
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -132,19 +133,219 @@ def test_lemma_1_holds_for_any_sequence_of_choices(data):
             assert sum(d >= tolerance + Fraction(arms - j, arms) for d in after) <= j
 
 
+def reachable(shares, tolerance, horizon, behind=None):
+    """Follow FAIR-LEARN through every game: all choices of a learner, and of whom among those behind it serves.
+
+    A state is how far each arm is behind; `behind` says how that goes on, by default by the shares alone.
+    """
+    follow = behind or (lambda before, a, played: before + shares[a] - played)
+    states = {(Fraction(0),) * len(shares)}
+    for _ in range(horizon):
+        after = set()
+        for state in states:
+            need = [a for a, deficit in enumerate(state) if deficit > tolerance]
+            for served in need or range(len(shares)):
+                after.add(tuple(follow(deficit, a, a == served) for a, deficit in enumerate(state)))
+        yield after
+        states = after
+
+
+EXACT_SHARES = [
+    [Fraction(1, 3), Fraction(1, 2)],
+    [Fraction(1, 2)] * 2,
+    [Fraction(1, 3)] * 3,
+    [Fraction(33, 100), Fraction(1, 5), Fraction(1, 50)],
+    [Fraction(1, 10)] * 4,
+    [Fraction(1, 4), Fraction(1, 5), Fraction(1, 8), Fraction(1, 20)],
+]
+
+
+@pytest.mark.parametrize("tolerance", [Fraction(0), Fraction(1, 4), Fraction(2, 5), Fraction(1)])
+@pytest.mark.parametrize("shares", EXACT_SHARES, ids=str)
+def test_no_arm_is_behind_by_more_than_its_share_of_the_others_turns(shares, tolerance):
+    """The sharper theorem, arm by arm, in every game that there is; with no tolerance each arm gets there."""
+    arms, horizon = len(shares), {2: 24, 3: 13, 4: 8}[len(shares)]
+    worst = [
+        max(arm) for arm in zip(*(s for states in reachable(shares, tolerance, horizon) for s in states), strict=True)
+    ]
+    for share, deficit in zip(shares, worst, strict=True):
+        assert deficit <= tolerance + (arms - 1) * share
+        if tolerance == 0:
+            assert deficit == (arms - 1) * share
+
+
+@pytest.mark.parametrize(("arms", "share"), [(3, 0.33), (6, 0.1), (10, 0.099)])
+def test_which_tolerances_are_fair_and_which_are_warned_of(arms, share):
+    """The promise is floor(alpha + (K - 1) r), and the warning comes where that is more than alpha."""
+    for step in range(-3, 4):
+        edge = 1 - (arms - 1) * share  # from here on an arm can be a whole play behind
+        tolerance = edge + step / 100
+        promised = math.floor(tolerance + (arms - 1) * share + 1e-9)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            policy = sh.fair_learn(fl.Policy("stubborn", stubborn), [share] * arms, tolerance)
+        assert len(said) == (promised > tolerance) == (step >= 0)
+        counts = fl.simulate(fl.Bandit(fl.bernoulli([0.5] * arms)), policy, 3000, rounds=range(1, 3001)).selected[0]
+        whole, _ = worst(counts, [Fraction(str(share))] * arms)
+        assert whole <= promised
+
+
 @pytest.mark.parametrize(("tolerance", "reached"), [(0.25, 1), (0.5, 1), (0.75, 1), (1.5, 2)])
 def test_a_tolerance_between_whole_numbers_guarantees_the_next_one_and_no_less(tolerance, reached):
-    """Erratum E-P2: alpha-fairness fails for these, and ceil(alpha)-fairness holds."""
+    """Erratum E-P2: alpha-fairness fails for these, and floor(alpha + (K - 1) r)-fairness holds."""
     shares = [0.099] * 10
-    with pytest.warns(UserWarning, match=f"is not a whole number: an arm may be {reached} plays behind"):
+    with pytest.warns(UserWarning, match=f"with these shares an arm may be {reached} plays behind"):
         policy = sh.fair_learn(fl.Policy("stubborn", stubborn), shares, tolerance)
     counts = fl.simulate(fl.Bandit(fl.bernoulli([0.5] * 10)), policy, 400, rounds=range(1, 401)).selected[0]
     whole, exact = worst(counts, [Fraction(99, 1000)] * 10)
     assert whole == reached > tolerance
-    assert exact < tolerance + 1
+    assert exact <= Fraction(tolerance) + 9 * Fraction(99, 1000)
 
 
-@pytest.mark.parametrize(("shares", "when"), [([0.04, 0.052, 0.866], 7), ([0.8, 0.1, 0.1], 5)])
+LARGE_SHARES = [  # exact in binary, so that nothing is rounded
+    [Fraction(3, 4), Fraction(1, 8), Fraction(1, 16)],
+    [Fraction(3, 4), Fraction(1, 8), Fraction(1, 8)],  # nothing is left over
+    [Fraction(1, 2), Fraction(1, 4)],
+    [Fraction(7, 8), Fraction(1, 16), Fraction(0)],
+    [Fraction(3, 8), Fraction(5, 16), Fraction(1, 8), Fraction(1, 16)],
+]
+
+
+def by_deadline(shares, tolerance, counts, t):
+    """Return whom the box serves, in fractions, or None if the learner may play; in 16 rounds the jobs repeat."""
+    for u in range(t, t + 64):
+        if sum(max(share * u // 1 - tolerance - n, 0) for share, n in zip(shares, counts, strict=True)) > u - t:
+            due = [(n + 1 + tolerance) / share if share else math.inf for share, n in zip(shares, counts, strict=True)]
+            return due.index(min(due))
+    return None
+
+
+@pytest.mark.parametrize("tolerance", [0, 1])
+@pytest.mark.parametrize("shares", LARGE_SHARES, ids=str)
+def test_any_shares_are_kept_by_deadline_whatever_the_learner_does(shares, tolerance):
+    """Every game that there is, played out: nobody is ever more than the tolerance behind."""
+    states = {(0,) * len(shares)}
+    for t in range(1, 20 if len(shares) < 4 else 13):
+        after = set()
+        for counts in states:
+            forced = by_deadline(shares, tolerance, counts, t)
+            for served in range(len(shares)) if forced is None else [forced]:
+                after.add(tuple(n + (a == served) for a, n in enumerate(counts)))
+        states = after
+        for counts in states:
+            assert all(share * t // 1 - n <= tolerance for share, n in zip(shares, counts, strict=True))
+    assert len(states) > 1 or sum(shares) == 1
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("tolerance", [0, 2])
+@pytest.mark.parametrize("shares", LARGE_SHARES, ids=str)
+def test_by_deadline_plays_what_its_box_says(shares, tolerance, learner):
+    floats = [float(share) for share in shares]
+    policy = sh.fair_by_deadline(LEARNERS[learner](floats), floats, tolerance)
+    game = sh.SharedBandit(fl.bernoulli(np.linspace(0.2, 0.8, len(shares))), shares=floats, tolerance=tolerance)
+    result = fl.simulate(game, policy, 200, rounds=range(1, 201))
+    assert result.violation.max() <= tolerance
+    counts = [0] * len(shares)
+    for t, now in enumerate(result.selected[0].tolist(), start=1):
+        forced = by_deadline(shares, tolerance, counts, t)
+        assert forced is None or now[forced] == counts[forced] + 1
+        counts = now
+
+
+def test_shares_that_leave_nothing_over_are_kept_too():
+    """Shares that are not exact, or irrational, and sum to 1."""
+    last = fl.Policy("last", lambda p: p.size - 1)
+    for shares in ([0.8, 0.1, 0.1], [1 / 3] * 3, [0.5**0.5, 1 - 0.5**0.5, 0.0], [1.0, 0.0]):
+        game = sh.SharedBandit(fl.bernoulli(np.linspace(0.2, 0.8, len(shares))), shares=shares)
+        assert fl.simulate(game, sh.fair_by_deadline(last, shares), 3000).violation.max() == 0
+
+
+@pytest.mark.parametrize(("tolerance", "credit"), [(0, 1), (Fraction(1, 2), 1), (1, Fraction(3, 2))])
+@pytest.mark.parametrize("shares", EXACT_SHARES, ids=str)
+def test_the_sharper_theorem_holds_where_credit_is_forgotten(shares, tolerance, credit):
+    def follow(before, a, played):
+        return max(before + shares[a] - played, Fraction(-credit))
+
+    arms, horizon = len(shares), {2: 24, 3: 13, 4: 8}[len(shares)]
+    for states in reachable(shares, tolerance, horizon, follow):
+        for state in states:
+            assert all(d <= tolerance + (arms - 1) * share for d, share in zip(state, shares, strict=True))
+
+
+def friend(seen, p):
+    return p.size - 1 if seen.t % 1000 < 500 else 0
+
+
+@pytest.mark.parametrize(("tolerance", "credit"), [(0, 1), (0.5, 1), (2, 3)])
+@pytest.mark.parametrize("learner", [*LEARNERS, "friend"])
+def test_every_window_has_its_plays(learner, tolerance, credit):
+    shares = [1 / 8, 3 / 16, 1 / 16, 3 / 16]
+    inner = fl.Policy("friend", friend) if learner == "friend" else LEARNERS[learner](shares)
+    policy = sh.fair_in_windows(inner, shares, tolerance, credit)
+    game = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.6, 0.7]))
+    counts = fl.simulate(game, policy, 5000, rounds=range(1, 5001)).selected[0]
+    behind = np.outer(np.arange(5001), shares) - np.vstack([np.zeros(4), counts])  # exact, in sixteenths
+    shortfall = behind - np.minimum.accumulate(behind)  # the worst window that ends here
+    assert (shortfall.max(axis=0) <= tolerance + credit + 3 * np.array(shares)).all()
+
+
+def test_without_forgetting_a_window_can_be_empty():
+    shares, game = [0.1] * 4, fl.Bandit(fl.bernoulli([0.9, 0.5, 0.6, 0.7]))
+    longest = {}
+    for make in (sh.fair_learn, sh.fair_in_windows):
+        counts = fl.simulate(game, make(fl.Policy("friend", friend), shares), 3000, rounds=range(1, 3001)).selected[0]
+        longest[make] = np.diff(np.flatnonzero(np.diff(counts[:, 3], prepend=0))).max()
+    assert longest[sh.fair_learn] > 500
+    assert longest[sh.fair_in_windows] <= 1 / 0.1 + 3
+
+
+@pytest.mark.parametrize(("share", "chance"), [(0.3, 0.5), (0.45, 0.5), (0.2, 0.3)])
+@pytest.mark.parametrize("tolerance", [0, 3])
+def test_a_guard_is_needed_only_finitely_often(share, chance, tolerance):
+    """Two arms and a policy that plays the first with probability `chance`: the expectation, exactly, and its bound."""
+    horizon = 1500
+    law, forced = {0: 1.0}, np.zeros(horizon)
+    for t in range(1, horizon + 1):
+        after: dict[int, float] = {}
+        for n, weight in law.items():
+            behind = [share * (t - 1) - n, share * (t - 1) - (t - 1 - n)]
+            if max(behind) > tolerance:
+                forced[t - 1] += weight
+                outcomes = [(n + (behind[0] >= behind[1]), weight)]
+            else:
+                outcomes = [(n + 1, weight * chance), (n, weight * (1 - chance))]
+            for count, part in outcomes:
+                after[count] = after.get(count, 0.0) + part
+        law = {count: part for count, part in after.items() if part > 1e-15}
+    base = share * (1 - chance) / (chance * (1 - share))
+    evidence = share * math.log(share / chance) + (1 - share) * math.log((1 - share) / (1 - chance))
+    assert 0 < forced.sum() <= 2 * base**tolerance / (1 - math.exp(-evidence))
+    assert forced[-500:].sum() < 0.05 * forced.sum()
+
+
+def test_greedy_play_is_held_to_its_promises_and_costs_no_more_than_they_do():
+    """Each arm has the plays that it is owed and one more, or as many as the round of its last own play."""
+    shares = [0.1, 0.1, 0.1]
+    game = sh.SharedBandit(fl.bernoulli([0.9, 0.6, 0.3]), shares=shares)
+    horizon, last = 3000, []
+    result = fl.simulate(
+        game, sh.fair_learn(fl.epsilon_greedy(0.0), shares), horizon, runs=40, seed=3, rounds=range(1, horizon + 1)
+    )
+    for counts in result.selected:
+        arms = np.diff(counts, axis=0, prepend=0).argmax(axis=1)
+        before = np.vstack([np.zeros(3), counts[:-1]])
+        own = (np.outer(np.arange(horizon), shares) - before).max(axis=1) <= 0
+        for a in (1, 2):
+            latest = np.maximum.accumulate(np.where(own & (arms == a), np.arange(1, horizon + 1), 0))
+            quota = np.floor(0.1 * np.arange(1, horizon + 1) + 1e-9)
+            assert (counts[:, a] <= np.maximum(quota + 1, latest)).all()
+        last.append(latest[-1])
+    assert result.r_regret[:, -1].max() <= 0.9
+    assert np.median(last) < horizon / 10
+
+
+@pytest.mark.parametrize(("shares", "when"), [([0.75, 0.125, 0.0625], 4), ([0.8, 0.1, 0.1], 5)])
 def test_shares_that_only_sum_to_less_than_one_are_not_enough(shares, when):
     """Erratum E-P5: each share has to be at most 1/K."""
     with pytest.raises(ValueError, match="shares must be at least 0 and below 1/3"):
@@ -173,33 +374,33 @@ def test_the_bounds_hold_against_simulation(case):
     def low(values):
         return values.mean(axis=0) - 3 * values.std(axis=0, ddof=1) / math.sqrt(24)
 
-    args = (means, shares, result.rounds, tolerance)
-    assert (low(result.r_regret) <= sh.fair_ucb_bound(*args) + 1e-9).all()
-    assert (low(result.r_regret) <= sh.fair_ucb_worst_case_bound(arms, result.rounds, tolerance) + 1e-9).all()
-    assert (low(result.regret) <= sh.fair_ucb_regret_bound(*args) + 1e-9).all()
+    worst = sh.fair_ucb_worst_case_bound(arms, result.rounds, tolerance=tolerance)
+    assert (low(result.r_regret) <= sh.fair_ucb_bound(game, result.rounds) + 1e-9).all()
+    assert (low(result.r_regret) <= worst + 1e-9).all()
+    assert (low(result.regret) <= sh.fair_ucb_regret_bound(game, result.rounds) + 1e-9).all()
     assert (result.violation <= tolerance).all()
     assert (result.r_regret >= -1e-9).all()  # so for every alpha-fair policy
 
     horizon = 2000
     untolerant = sh.SharedBandit(fl.bernoulli(means), shares=shares)
     last = fl.simulate(untolerant, sh.t_fair_ucb(shares, horizon), horizon, runs=24, seed=case, rounds=[horizon])
-    assert low(last.r_regret)[0] <= sh.t_fair_ucb_bound(means, shares, horizon) + 1e-9
+    assert low(last.r_regret)[0] <= sh.t_fair_ucb_bound(untolerant, horizon) + 1e-9
     assert (last.selected[:, 0] >= np.floor(shares * horizon)).all()
 
 
 def test_the_bounds_are_the_formulas():
     means, shares = [0.9, 0.5, 0.8], [0.1, 0.3, 0.2]
-    horizon, tolerance = 1000, 40
+    horizon = 1000
+    game = sh.SharedBandit(fl.bernoulli(means), shares=shares, tolerance=40)
     log = 8 * math.log(horizon)
     constant = 1 + math.pi**2 / 3
     by_hand = 0.4 * (max(log / 0.16 - 260, 0) + constant) + 0.1 * (max(log / 0.01 - 160, 0) + constant)
-    assert sh.fair_ucb_bound(means, shares, horizon, tolerance) == pytest.approx(by_hand)
+    assert sh.fair_ucb_bound(game, horizon) == pytest.approx(by_hand)
     by_hand = 0.4 * (max(log / 0.16, 260) + constant) + 0.1 * (max(log / 0.01, 160) + constant)
-    assert sh.fair_ucb_regret_bound(means, shares, horizon, tolerance) == pytest.approx(by_hand)
+    assert sh.fair_ucb_regret_bound(game, horizon) == pytest.approx(by_hand)
     root = 2 * math.sqrt(2 * 3 * horizon * math.log(horizon))
-    assert sh.fair_ucb_worst_case_bound(3, horizon, 5) == pytest.approx(root + 3 * float(zeta(3)))
-    assert sh.fair_ucb_worst_case_bound(3, horizon, 0.5) == pytest.approx(root + 3 * float(zeta(3)) + 3)
-    assert sh.fair_ucb_bound(means, shares, [10, 1000]).shape == (2,)
+    assert sh.fair_ucb_worst_case_bound(3, horizon, tolerance=5) == pytest.approx(root + 3 * float(zeta(3)))
+    assert sh.fair_ucb_worst_case_bound(3, horizon, tolerance=0.5) == pytest.approx(root + 3 * float(zeta(3)) + 3)
 
 
 def test_theorem_4_as_printed_is_too_small():
@@ -210,7 +411,7 @@ def test_theorem_4_as_printed_is_too_small():
     assert regret.tolist() == pytest.approx([3200] * 10)
     printed = (1 + math.pi**2 / 3) * 0.8  # arm 2 is not in the printed S(T), so both sums are empty
     assert printed == pytest.approx(3.43, abs=0.01)
-    assert sh.fair_ucb_regret_bound(means, shares, horizon) == pytest.approx(3203.4, abs=0.1)
+    assert sh.fair_ucb_regret_bound(game, horizon) == pytest.approx(3203.4, abs=0.1)
 
 
 def test_an_arm_with_no_share_keeps_the_r_regret_growing():
@@ -313,6 +514,8 @@ def test_fair_learn_takes_a_learner_with_memory_and_one_that_cannot_be_compiled(
         sh.fair_learn(fl.thompson_beta(), [0.15] * 5, 2),
         sh.t_fair_ucb([0.1] * 5, 300),
         sh.lfg([0.1] * 5, 3),
+        sh.fair_by_deadline(fl.thompson_beta(), [0.6, 0.1, 0.1, 0.1, 0.0]),
+        sh.fair_in_windows(fl.thompson_beta(), [0.15] * 5),
     ],
     ids=lambda policy: policy.name,
 )
@@ -325,7 +528,7 @@ def test_policies_conform(policy):
     [
         (lambda: sh.fair_ucb([0.5, 0.1]), ValueError, r"shares must be at least 0 and below 1/2, not 0.5 \(arm 0\)"),
         (lambda: sh.fair_ucb([0.1, -0.1]), ValueError, r"shares must be .* not -0.1 \(arm 1\)"),
-        (lambda: sh.fair_ucb([0.1, np.nan]), ValueError, "shares must be numbers, not nan"),
+        (lambda: sh.fair_ucb([0.1, np.nan]), ValueError, "shares must be numbers .* not nan"),
         (lambda: sh.fair_ucb([]), ValueError, "shares must be a list"),
         (lambda: sh.fair_ucb([0.1, 0.1], -1), ValueError, "tolerance must be a number in"),
         (lambda: sh.fair_ucb([0.1, 0.1], math.inf), ValueError, "tolerance must be"),
@@ -337,6 +540,24 @@ def test_policies_conform(policy):
             "horizon must be at least 10, the sum of the arms' quotas, not 9",
         ),
         (lambda: sh.t_fair_ucb([0.1], 0), ValueError, "horizon must be"),
+        (lambda: sh.fair_by_deadline(fl.ucb1(), [0.6, 0.5]), ValueError, "shares must sum to at most 1, not 1.1"),
+        (lambda: sh.fair_by_deadline(fl.ucb1(), [0.6, -0.5]), ValueError, "shares must be numbers in"),
+        (lambda: sh.fair_by_deadline(fl.ucb1(), [0.6, 0.4], 0.5), (TypeError, ValueError), "tolerance must be a whole"),
+        (lambda: sh.fair_by_deadline(fl.uniform(2), [0.6, 0.4]), ValueError, "learner must play one arm a round"),
+        (lambda: sh.fair_in_windows("UCB1", [0.1, 0.1]), TypeError, "learner must be a Policy"),
+        (lambda: sh.fair_in_windows(fl.ucb1(), [0.5, 0.1]), ValueError, "shares must be at least 0 and below 1/2"),
+        (lambda: sh.fair_in_windows(fl.ucb1(), [0.1, 0.1], credit=0.5), ValueError, "credit must be a number"),
+        (lambda: sh.fair_in_windows(fl.ucb1(), [0.1, 0.1], -1), ValueError, "tolerance must be a number"),
+        (
+            lambda: sh.SharedBandit(fl.bernoulli([0.5, 0.6]), shares=[0.7, 0.4]),
+            ValueError,
+            "shares must sum to at most",
+        ),
+        (
+            lambda: sh.fair_ucb_bound(sh.SharedBandit(fl.bernoulli([0.5, 0.6]), shares=[0.7, 0.1]), 10),
+            ValueError,
+            "shares must be at least 0 and below 1/2, not 0.7",
+        ),
         (lambda: sh.lfg([0.5, 0.5], 1), ValueError, "shares must sum to less than 1"),
         (lambda: sh.lfg([0.5, 0.1], 0), ValueError, "eta must be a number above 0"),
         (
@@ -346,9 +567,11 @@ def test_policies_conform(policy):
         ),
         (lambda: sh.SharedBandit(fl.bernoulli([0.5, 0.6]), shares=[0.1, 0.1], tolerance=-2), ValueError, "tolerance"),
         (lambda: sh.SharedBandit(fl.bernoulli([0.5, 0.6]), plays=2, shares=[0.1, 0.1]), ValueError, "plays must be 1"),
-        (lambda: sh.fair_ucb_bound([0.5, 0.6], [0.1], 10), ValueError, "shares must have one number an arm"),
-        (lambda: sh.fair_ucb_bound([0.5, 0.6], [0.1, 0.1], 0), ValueError, "horizon must be"),
-        (lambda: sh.fair_ucb_worst_case_bound(2, 10, -1), ValueError, "tolerance must be"),
+        (
+            lambda: sh.t_fair_ucb_bound(sh.SharedBandit(fl.bernoulli([0.5]), shares=[0.1], tolerance=2), 10),
+            ValueError,
+            "game must have no tolerance, as T-FAIR-UCB has none, not 2",
+        ),
     ],
     ids=itertools.count(),
 )

@@ -1,6 +1,7 @@
 """FairX-LinUCB, FairX-LinTS and FairX-LinEG, where every arm comes with a vector."""
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,8 @@ def fairx_linucb(merit: Merit, radius: float, ridge: float = 1.0) -> ContextPoli
     True
     """
     settings: dict[str, Any] = {"radius": checks.real("radius", radius, 0, math.inf), "merit": as_merit(merit)}
-    return ContextPolicy("FairX-LinUCB", fairx_linucb_rule, ridge=ridge, **settings)
+    lam = checks.real("ridge", ridge, above=0)
+    return ContextPolicy("FairX-LinUCB", fairx_linucb_rule, ridge=lam, **settings)
 
 
 @rule
@@ -105,7 +107,7 @@ def fairx_lints(merit: Merit, prior_sd: float = 1.0, reward_sd: float = 1.0) -> 
     Raises
     ------
     TypeError, ValueError
-        If `merit` is not a `Merit`, or a standard deviation is not positive.
+        If `merit` is not a `Merit`, or a standard deviation is not a number from 1e-75 to 1e75.
 
     See Also
     --------
@@ -167,7 +169,8 @@ def fairx_lineg(merit: Merit, epsilon: float, ridge: float = 1.0) -> ContextPoli
     True
     """
     settings: dict[str, Any] = {"epsilon": checks.real("epsilon", epsilon, 0, 1), "merit": as_merit(merit)}
-    return ContextPolicy("FairX-LinEG", fairx_lineg_rule, ridge=ridge, **settings)
+    lam = checks.real("ridge", ridge, above=0)
+    return ContextPolicy("FairX-LinEG", fairx_lineg_rule, ridge=lam, **settings)
 
 
 def most_favourable(
@@ -213,8 +216,12 @@ def most_favourable(
     from scipy.optimize import minimize  # only here: SciPy is slow to import, and the package must not be
 
     x, scale = checks.array("contexts", contexts, 2), checks.real("radius", radius, 0)
-    if method not in ("search", "gradient"):
+    if not isinstance(method, str) or method not in ("search", "gradient"):
         raise ValueError(f"method must be 'search' or 'gradient', not {method!r}")
+    if not isinstance(ridge, Ridge):
+        raise TypeError(f"ridge must be a Ridge, such as Ridge(np.zeros(2), np.eye(2)), not {ridge!r}")
+    if np.shape(ridge.mean) != (x.shape[1],) or np.shape(ridge.root) != (x.shape[1], x.shape[1]):
+        raise ValueError(f"ridge must be of {x.shape[1]} dimensions, as contexts are, not {ridge!r}")
     f, mean, shape = as_merit(merit), ridge.mean, scale * ridge.root
 
     def earned(mu: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -246,6 +253,13 @@ def most_favourable(
     found = [minimize(loss, v, jac=True, method="SLSQP", constraints=ball).x for v in starts]
     inside = [v / max(1.0, float(np.linalg.norm(v))) for v in found]
     return mean + shape @ min(inside, key=lambda v: loss(v)[0])
+
+
+def _by_ellipsoid(merit, method, radius, now, ridge, p):
+    """FairX-LinUCB on the ellipsoid: play by the merit of its most favourable point."""
+    means = now.contexts @ most_favourable(merit, now.contexts, ridge, radius, method)
+    p[:] = merit(np.clip(means, merit.low, merit.high))
+    p /= p.sum()
 
 
 def fairx_linucb_search(merit: Merit, radius: float, ridge: float = 1.0, method: str = "search") -> ContextPolicy:
@@ -283,13 +297,8 @@ def fairx_linucb_search(merit: Merit, radius: float, ridge: float = 1.0, method:
     >>> bool(fl.simulate(game, policy, 100).fairness_regret[0, -1] < 100)
     True
     """
-    scale = checks.real("radius", radius, 0)
+    scale, lam = checks.real("radius", radius, 0), checks.real("ridge", ridge, above=0)
     most_favourable(merit, [[1.0]], Ridge(np.zeros(1), np.eye(1)), scale, method)  # refuses bad arguments at the door
 
-    def line_4(radius, now, ridge, p):
-        means = now.contexts @ most_favourable(merit, now.contexts, ridge, radius, method)
-        p[:] = merit(np.clip(means, merit.low, merit.high))
-        p /= p.sum()
-
     name = {"search": "FairX-LinUCB, ellipsoid", "gradient": "FairX-LinUCB, gradient"}[method]
-    return ContextPolicy(name, line_4, ridge=ridge, interpret=True, radius=scale)
+    return ContextPolicy(name, partial(_by_ellipsoid, merit, method), ridge=lam, interpret=True, radius=scale)

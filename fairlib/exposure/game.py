@@ -16,7 +16,7 @@ from fairlib.result import Result
 from fairlib.rules import Number
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ExposureResult(Result):
     r"""What happened in a game with exposure by merit.
 
@@ -42,7 +42,7 @@ class ExposureResult(Result):
     fairness_regret: NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ExposureBandit(Bandit):
     """A game in which each arm is owed exposure in proportion to its merit (Section 3.1).
 
@@ -106,7 +106,7 @@ def games_of_low_merit(horizon: int) -> tuple[ExposureBandit, ExposureBandit]:
     Returns
     -------
     tuple of two ExposureBandit
-        The games. Every policy has a fairness regret of ``fairness_lower_bound(T, sqrt(T))`` or more in one of them.
+        The games. Every policy has a fairness regret of ``fairness_lower_bound(sqrt(T), T)`` or more in one of them.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def games_of_steep_merit(horizon: int, ratio: float) -> tuple[ExposureBandit, Ex
     Returns
     -------
     tuple of two ExposureBandit
-        The games. Every policy has a fairness regret of ``fairness_lower_bound(T, ratio)`` or more in one of them.
+        The games. Every policy has a fairness regret of ``fairness_lower_bound(ratio, T)`` or more in one of them.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def _pair(merit: Merit, *means: list[float]) -> tuple[ExposureBandit, ExposureBa
 # Contexts (Section 4) ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContextExposureBandit(ContextBandit):
     r"""A game with contexts in which each arm is owed exposure by its merit, round by round (Section 4.1).
 

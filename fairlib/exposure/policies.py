@@ -208,7 +208,7 @@ def fairx_ts_gaussian(merit: Merit, prior_sd: float = 1.0, reward_sd: float = 1.
     Raises
     ------
     TypeError, ValueError
-        If `merit` is not a `Merit`, or a standard deviation is not positive.
+        If `merit` is not a `Merit`, or a standard deviation is not a number from 1e-75 to 1e75.
 
     See Also
     --------
@@ -225,8 +225,8 @@ def fairx_ts_gaussian(merit: Merit, prior_sd: float = 1.0, reward_sd: float = 1.
     True
     """
     precisions: dict[str, Any] = {
-        "prior": checks.real("prior_sd", prior_sd, above=0) ** -2,
-        "noise": checks.real("reward_sd", reward_sd, above=0) ** -2,
+        "prior": checks.spread("prior_sd", prior_sd) ** -2,
+        "noise": checks.spread("reward_sd", reward_sd) ** -2,
     }
     return Policy("FairX-TS", fairx_ts_gaussian_rule, **precisions, merit=as_merit(merit))
 

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.merit import Merit, as_merit
+from fairlib.classic import _seen_at_once
+from fairlib.exposure.game import ContextExposureBandit, ExposureBandit
 
 
-def fairness_lower_bound(horizon: ArrayLike, ratio: ArrayLike) -> NDArray[np.float64]:
+def fairness_lower_bound(ratio: float, horizon: ArrayLike) -> NDArray[np.float64]:
     r"""Bound from below the fairness regret that every policy has in one of two games (Theorems 3.1.4 and 3.1.5).
 
     .. math:: \frac{1}{8e} \cdot \frac{\Lambda \sqrt T}{2 + \Lambda / \sqrt T}
@@ -17,15 +18,15 @@ def fairness_lower_bound(horizon: ArrayLike, ratio: ArrayLike) -> NDArray[np.flo
 
     Parameters
     ----------
-    horizon : array_like of int
-        Number of rounds T.
-    ratio : array_like
+    ratio : float
         The ratio :math:`\Lambda = L/\gamma`, above 0. At :math:`\sqrt T` the bound is linear, :math:`T/(24e)`, as the
         two theorems say; for any smaller one it is what their proof yields (erratum E-F2).
+    horizon : int or array_like of int
+        Number of rounds T, one or many; the games are made for each.
 
     Returns
     -------
-    ndarray, shape of `horizon` and `ratio` together
+    float or ndarray, shape of `horizon`
         The bound, for expected regret.
 
     Raises
@@ -35,31 +36,29 @@ def fairness_lower_bound(horizon: ArrayLike, ratio: ArrayLike) -> NDArray[np.flo
 
     Examples
     --------
-    >>> (fairness_lower_bound(10_000, 100) / 10_000).round(4)
+    >>> (fairness_lower_bound(100, 10_000) / 10_000).round(4)
     np.float64(0.0153)
     """
-    root = np.sqrt(checks.rounds("horizon", horizon))
-    steep = np.asarray(ratio, dtype=np.float64)
-    if not ((steep > 0) & np.isfinite(steep)).all():
-        raise ValueError(f"ratio must be a number above 0, not {ratio!r}")
+    steep = checks.real("ratio", ratio, above=0)
+    root = np.sqrt(checks.many("horizon", horizon, 1, whole=True))
     return steep * root / (2 + steep / root) / (8 * math.e)
 
 
-def fairx_ucb_width(arms: int, horizon: int, failure: float) -> float:
+def fairx_ucb_width(arms: int, horizon: ArrayLike, *, failure: float) -> NDArray[np.float64]:
     r"""Return the width :math:`w_0 = \sqrt{2 \ln(4TK/\delta)}` of Theorems 3.2.1 and 3.2.2.
 
     Parameters
     ----------
     arms : int
         Number of arms K.
-    horizon : int
-        Number of rounds T.
+    horizon : int or array_like of int
+        Number of rounds T, one or many.
     failure : float
-        The probability :math:`\delta` with which the bounds may fail, above 0 and at most 1.
+        The probability :math:`\delta` with which the bounds may fail, in (0, 1).
 
     Returns
     -------
-    float
+    float or ndarray, shape of `horizon`
         The width, for rewards in [-1, 1].
 
     Raises
@@ -69,32 +68,32 @@ def fairx_ucb_width(arms: int, horizon: int, failure: float) -> float:
 
     Examples
     --------
-    >>> round(fairx_ucb_width(14, 2_000_000, 0.1), 2)
-    6.46
+    >>> fairx_ucb_width(14, 2_000_000, failure=0.1).round(2)
+    np.float64(6.46)
     """
-    delta = checks.real("failure", failure, high=1, above=0)
-    return math.sqrt(2 * math.log(4 * checks.whole("horizon", horizon, 1) * checks.whole("arms", arms, 1) / delta))
+    k, rounds = checks.whole("arms", arms, 1), checks.many("horizon", horizon, 1, whole=True)
+    width: NDArray[np.float64] = np.sqrt(2 * np.log(4 * rounds * k / _failure(failure)))
+    return width
 
 
-def fairx_ucb_fairness_bound(merit: Merit, arms: int, horizon: ArrayLike, failure: float) -> NDArray[np.float64]:
+def fairx_ucb_fairness_bound(game: ExposureBandit, horizon: ArrayLike, *, failure: float) -> NDArray[np.float64]:
     r"""Bound on FairX-UCB's fairness regret, with probability 1 - delta (Theorem 3.2.1 with its constants).
 
     .. math:: 2K + \frac{4 L w_0}{\gamma} \Bigl(\sqrt{2 T \ln(4/\delta)} + 2\sqrt{KT}\Bigr)
 
     Parameters
     ----------
-    merit : Merit
-        The merit function, with minimum :math:`\gamma` and Lipschitz constant L.
-    arms : int
-        Number of arms K.
-    horizon : array_like of int
-        Number of rounds T, one or many; the policy runs with the width for each.
+    game : ExposureBandit
+        The game, with rewards in [-1, 1], no delay, and a merit of minimum :math:`\gamma` and Lipschitz constant L. The
+        bound is the same for all means.
+    horizon : int or array_like of int
+        Number of rounds T, one or many; the policy runs with `fairx_ucb_width` for each.
     failure : float
-        The probability :math:`\delta`, above 0 and at most 1.
+        The probability :math:`\delta` that the bound fails, in (0, 1).
 
     Returns
     -------
-    ndarray, shape of `horizon`
+    float or ndarray, shape of `horizon`
         The bound.
 
     Raises
@@ -104,15 +103,17 @@ def fairx_ucb_fairness_bound(merit: Merit, arms: int, horizon: ArrayLike, failur
 
     Examples
     --------
+    >>> import fairlib as fl
     >>> from fairlib.merit import exponential
-    >>> fairx_ucb_fairness_bound(exponential(1), 2, 10**6, 0.1).round()
+    >>> game = ExposureBandit(fl.bernoulli([0.9, 0.5]), merit=exponential(1))
+    >>> fairx_ucb_fairness_bound(game, 10**6, failure=0.1).round()
     np.float64(363708.0)
     """
-    as_merit(merit)
-    return 2 * arms + merit.lipschitz / merit.minimum * 2 * _wandering(arms, horizon, failure)
+    k = _arms(game)
+    return 2 * k + _slope(game) * 2 * _wandering(k, horizon, failure)
 
 
-def fairx_ucb_reward_bound(arms: int, horizon: ArrayLike, failure: float) -> NDArray[np.float64]:
+def fairx_ucb_reward_bound(arms: int, horizon: ArrayLike, *, failure: float) -> NDArray[np.float64]:
     r"""Bound on FairX-UCB's reward regret, with probability 1 - delta (Theorem 3.2.2 with its constants).
 
     .. math:: 2K + 2 w_0 \Bigl(\sqrt{2 T \ln(4/\delta)} + 2\sqrt{KT}\Bigr)
@@ -121,14 +122,14 @@ def fairx_ucb_reward_bound(arms: int, horizon: ArrayLike, failure: float) -> NDA
     ----------
     arms : int
         Number of arms K.
-    horizon : array_like of int
-        Number of rounds T, one or many; the policy runs with the width for each.
+    horizon : int or array_like of int
+        Number of rounds T, one or many; the policy runs with `fairx_ucb_width` for each.
     failure : float
-        The probability :math:`\delta`, above 0 and at most 1.
+        The probability :math:`\delta` that the bound fails, in (0, 1).
 
     Returns
     -------
-    ndarray, shape of `horizon`
+    float or ndarray, shape of `horizon`
         The bound.
 
     Raises
@@ -138,13 +139,14 @@ def fairx_ucb_reward_bound(arms: int, horizon: ArrayLike, failure: float) -> NDA
 
     Examples
     --------
-    >>> fairx_ucb_reward_bound(2, 10**6, 0.1).round()
+    >>> fairx_ucb_reward_bound(2, 10**6, failure=0.1).round()
     np.float64(66904.0)
     """
-    return 2 * arms + _wandering(arms, horizon, failure)
+    k = checks.whole("arms", arms, 1)
+    return 2 * k + _wandering(k, horizon, failure)
 
 
-def fairx_ucb_log_bound(merit: Merit, arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
+def fairx_ucb_log_bound(game: ExposureBandit, horizon: ArrayLike) -> NDArray[np.float64]:
     r"""Bound on FairX-UCB's expected fairness regret by the slope of the merit's logarithm; not in the paper.
 
     With :math:`\Lambda = \sup |(\ln f)'|`, a range of means of length D, the width for :math:`\delta = 1/T`, and
@@ -154,16 +156,14 @@ def fairx_ucb_log_bound(merit: Merit, arms: int, horizon: ArrayLike) -> NDArray[
 
     Parameters
     ----------
-    merit : Merit
-        The merit function, which must have both slopes.
-    arms : int
-        Number of arms K.
-    horizon : array_like of int
-        Number of rounds T, one or many; the policy runs with ``fairx_ucb_width(arms, T, 1 / T)`` for each.
+    game : ExposureBandit
+        The game, with rewards in [-1, 1] and no delay. The bound is the same for all means.
+    horizon : int or array_like of int
+        Number of rounds T, one or many; the policy runs with ``fairx_ucb_width(K, T, failure=1 / T)`` for each.
 
     Returns
     -------
-    ndarray, shape of `horizon`
+    float or ndarray, shape of `horizon`
         The bound.
 
     Raises
@@ -175,18 +175,21 @@ def fairx_ucb_log_bound(merit: Merit, arms: int, horizon: ArrayLike) -> NDArray[
     --------
     For a steep merit it says something millions of rounds earlier than `fairx_ucb_fairness_bound`:
 
+    >>> import fairlib as fl
     >>> from fairlib.merit import exponential
-    >>> fairx_ucb_log_bound(exponential(10), 14, 10**12).round(-9)
+    >>> game = ExposureBandit(fl.bernoulli([0.5] * 14), merit=exponential(10))
+    >>> fairx_ucb_log_bound(game, 10**12).round(-9)
     np.float64(342000000000.0)
     """
-    k, rounds = checks.whole("arms", arms, 1), checks.rounds("horizon", horizon).astype(np.float64)
-    slope, length = as_merit(merit).log_lipschitz, merit.high - merit.low
+    k, rounds, merit = _arms(game), checks.many("horizon", horizon, 1, whole=True), game.merit
+    slope, length = merit.log_lipschitz, merit.high - merit.low
     ratio = min(math.exp(slope * length), 1 + merit.lipschitz * length / merit.minimum)
     width = np.sqrt(2 * np.log(4 * k * rounds**2))
-    return 4 * k + 1 + 16 * k**2 * ratio + 4 * slope * width * np.sqrt(2 * k * ratio * rounds)
+    bound: NDArray[np.float64] = 4 * k + 1 + 16 * k**2 * ratio + 4 * slope * width * np.sqrt(2 * k * ratio * rounds)
+    return bound
 
 
-def fairx_ts_fairness_bound(merit: Merit, arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
+def fairx_ts_fairness_bound(game: ExposureBandit, horizon: ArrayLike) -> NDArray[np.float64]:
     r"""Bound on the Bayesian fairness regret of FairX-TS (Theorem 3.3.1, with constants of our own).
 
     .. math:: \frac{2L}{\gamma} \biggl[ 2 \Bigl(\sqrt{2/\pi} + \sqrt{2 \ln KT}\Bigr) \sqrt{KT} +
@@ -194,17 +197,16 @@ def fairx_ts_fairness_bound(merit: Merit, arms: int, horizon: ArrayLike) -> NDAr
 
     Parameters
     ----------
-    merit : Merit
-        The merit function, with minimum :math:`\gamma` and Lipschitz constant L on all of :math:`\mathbb R`.
-    arms : int
-        Number of arms K, at least 2.
-    horizon : array_like of int
+    game : ExposureBandit
+        The game, without delay and with a merit of minimum :math:`\gamma` and Lipschitz constant L on all of
+        :math:`\mathbb R`. Of its arms only their number counts.
+    horizon : int or array_like of int
         Number of rounds T, one or many.
 
     Returns
     -------
-    ndarray, shape of `horizon`
-        The bound, for standard normal means and rewards of standard deviation 1.
+    float or ndarray, shape of `horizon`
+        The bound, for standard normal means and rewards of standard deviation 1; infinite for one arm and one round.
 
     Raises
     ------
@@ -213,14 +215,16 @@ def fairx_ts_fairness_bound(merit: Merit, arms: int, horizon: ArrayLike) -> NDAr
 
     Examples
     --------
+    >>> import fairlib as fl
     >>> from fairlib.merit import clipped
-    >>> fairx_ts_fairness_bound(clipped(1, 8), 2, 10**6).round()
+    >>> game = ExposureBandit(fl.gaussian([2.0, 1.0]), merit=clipped(1, 8))
+    >>> fairx_ts_fairness_bound(game, 10**6).round()
     np.float64(34986.0)
     """
-    as_merit(merit)
-    product = checks.whole("arms", arms, 2) * checks.rounds("horizon", horizon)
+    product = _arms(game) * checks.many("horizon", horizon, 1, whole=True)
     drawn = (math.sqrt(2 / math.pi) + np.sqrt(2 * np.log(product))) * np.sqrt(product)
-    return 2 * merit.lipschitz / merit.minimum * (2 * drawn + 1 / (math.sqrt(2 * math.pi) * np.log(product)))
+    bound: NDArray[np.float64] = 2 * _slope(game) * (2 * drawn + _seldom(product))
+    return bound
 
 
 def fairx_ts_reward_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
@@ -231,14 +235,15 @@ def fairx_ts_reward_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
     Parameters
     ----------
     arms : int
-        Number of arms K, at least 2.
-    horizon : array_like of int
+        Number of arms K.
+    horizon : int or array_like of int
         Number of rounds T, one or many.
 
     Returns
     -------
-    ndarray, shape of `horizon`
-        The bound, for standard normal means and rewards of standard deviation 1, and for any merit function.
+    float or ndarray, shape of `horizon`
+        The bound, for standard normal means and rewards of standard deviation 1, and for any merit function; infinite
+        for one arm and one round.
 
     Raises
     ------
@@ -250,20 +255,40 @@ def fairx_ts_reward_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
     >>> fairx_ts_reward_bound(2, 10**6).round()
     np.float64(15236.0)
     """
-    product = checks.whole("arms", arms, 2) * checks.rounds("horizon", horizon)
-    return 2 * np.sqrt(2 * product * np.log(product)) + 1 / (2 * math.sqrt(2 * math.pi) * np.log(product))
+    product = checks.whole("arms", arms, 1) * checks.many("horizon", horizon, 1, whole=True)
+    return 2 * np.sqrt(2 * product * np.log(product)) + _seldom(product) / 2
+
+
+def _failure(failure: float) -> float:
+    return checks.real("failure", failure, above=0, below=1)
+
+
+def _arms(game: ExposureBandit) -> int:
+    """Return the number of arms of a game that the bounds on arms are proved for."""
+    _seen_at_once(game, ExposureBandit, "ExposureBandit(bernoulli([0.9, 0.5]), merit=exponential(4))")
+    return game.arms.means.size
+
+
+def _slope(game: ExposureBandit | ContextExposureBandit) -> float:
+    """Return the merit's Lipschitz constant over its smallest value."""
+    return game.merit.lipschitz / game.merit.minimum
 
 
 def _wandering(arms: int, horizon: ArrayLike, failure: float) -> NDArray[np.float64]:
     """Return what the widths of the arms played sum to, twice over: the term that both bounds share."""
-    checks.whole("arms", arms, 1)
-    delta = checks.real("failure", failure, high=1, above=0)
-    rounds = checks.rounds("horizon", horizon)
-    widths = np.sqrt(2 * np.log(4 * rounds * arms / delta))
-    return 2 * widths * (np.sqrt(2 * rounds * math.log(4 / delta)) + 2 * np.sqrt(arms * rounds))
+    rounds, delta = checks.many("horizon", horizon, 1, whole=True), _failure(failure)
+    wandering = np.sqrt(2 * rounds * math.log(4 / delta)) + 2 * np.sqrt(arms * rounds)
+    bound: NDArray[np.float64] = 2 * fairx_ucb_width(arms, horizon, failure=failure) * wandering
+    return bound
 
 
-def linucb_radius(dimension: int, horizon: ArrayLike, failure: float, norm: float = 1.0) -> NDArray[np.float64]:
+def _seldom(product: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what draws cost that are far off, for the number of arms times that of rounds."""
+    with np.errstate(divide="ignore"):
+        return 1 / (math.sqrt(2 * math.pi) * np.log(product))
+
+
+def linucb_radius(dimension: int, horizon: ArrayLike, *, failure: float, norm: float = 1.0) -> NDArray[np.float64]:
     r"""Return the radius with which the ellipsoids hold the parameter throughout (Proposition A.6.1, sharpened).
 
     .. math:: \sqrt{\beta_T} = W + \sqrt{d \ln(1 + T/d) + 2 \ln(2/\delta)}
@@ -276,16 +301,16 @@ def linucb_radius(dimension: int, horizon: ArrayLike, failure: float, norm: floa
     ----------
     dimension : int
         Length d of a context.
-    horizon : array_like of int
+    horizon : int or array_like of int
         Number of rounds T, one or many.
     failure : float
-        The :math:`\delta`, above 0 and at most 1.
+        The :math:`\delta`, in (0, 1).
     norm : float
         Bound W on the length of the parameter, at least 0.
 
     Returns
     -------
-    ndarray, shape of `horizon`
+    float or ndarray, shape of `horizon`
         The radius.
 
     Raises
@@ -295,13 +320,12 @@ def linucb_radius(dimension: int, horizon: ArrayLike, failure: float, norm: floa
 
     Examples
     --------
-    >>> linucb_radius(5, 10_000, 0.1).round(2)
+    >>> linucb_radius(5, 10_000, failure=0.1).round(2)
     np.float64(7.63)
     """
-    d, rounds = checks.whole("dimension", dimension, 1), checks.rounds("horizon", horizon)
-    return checks.real("norm", norm, 0) + np.sqrt(
-        d * np.log1p(rounds / d) + 2 * math.log(2 / checks.real("failure", failure, high=1, above=0))
-    )
+    d, rounds = checks.whole("dimension", dimension, 1), checks.many("horizon", horizon, 1, whole=True)
+    reach, delta = checks.real("norm", norm, 0), _failure(failure)
+    return reach + np.sqrt(d * np.log1p(rounds / d) + 2 * math.log(2 / delta))
 
 
 def total_width(dimension: int, horizon: ArrayLike) -> NDArray[np.float64]:
@@ -313,12 +337,12 @@ def total_width(dimension: int, horizon: ArrayLike) -> NDArray[np.float64]:
     ----------
     dimension : int
         Length d of a context.
-    horizon : array_like of int
+    horizon : int or array_like of int
         Number of rounds T, one or many.
 
     Returns
     -------
-    ndarray, shape of `horizon`
+    float or ndarray, shape of `horizon`
         The bound, for ridge 1 and contexts in the unit ball.
 
     Raises
@@ -331,12 +355,12 @@ def total_width(dimension: int, horizon: ArrayLike) -> NDArray[np.float64]:
     >>> total_width(5, 10_000).round(1)
     np.float64(871.9)
     """
-    d, rounds = checks.whole("dimension", dimension, 1), checks.rounds("horizon", horizon)
+    d, rounds = checks.whole("dimension", dimension, 1), checks.many("horizon", horizon, 1, whole=True)
     return np.sqrt(2 * rounds * d * np.log1p(rounds / d))
 
 
 def fairx_linucb_fairness_bound(
-    merit: Merit, dimension: int, horizon: ArrayLike, failure: float, norm: float = 1.0
+    game: ContextExposureBandit, horizon: ArrayLike, *, failure: float, norm: float = 1.0
 ) -> NDArray[np.float64]:
     r"""Bound on FairX-LinUCB's fairness regret, with probability 1 - delta (Theorem 4.2.1 with its constants).
 
@@ -344,20 +368,19 @@ def fairx_linucb_fairness_bound(
 
     Parameters
     ----------
-    merit : Merit
-        The merit function, with minimum :math:`\gamma` and Lipschitz constant L.
-    dimension : int
-        Length d of a context.
-    horizon : array_like of int
+    game : ContextExposureBandit
+        The game, with contexts in the unit ball, 1-sub-Gaussian noise, and a merit of minimum :math:`\gamma` and
+        Lipschitz constant L.
+    horizon : int or array_like of int
         Number of rounds T, one or many; the policy runs with `linucb_radius` for each.
     failure : float
-        The probability :math:`\delta`, above 0 and at most 1.
+        The probability :math:`\delta` that the bound fails, in (0, 1).
     norm : float
         Bound W on the length of the parameter, at least 0.
 
     Returns
     -------
-    ndarray, shape of `horizon`
+    float or ndarray, shape of `horizon`
         The bound.
 
     Raises
@@ -367,16 +390,18 @@ def fairx_linucb_fairness_bound(
 
     Examples
     --------
+    >>> from fairlib.contexts import sphere
     >>> from fairlib.merit import exponential
-    >>> fairx_linucb_fairness_bound(exponential(1, -1, 1), 5, 10**6, 0.1).round()
+    >>> game = ContextExposureBandit(sphere(3, [0.6, 0.8, 0, 0, 0]), merit=exponential(1, -1, 1))
+    >>> fairx_linucb_fairness_bound(game, 10**6, failure=0.1).round()
     np.float64(3737339.0)
     """
-    slope = as_merit(merit).lipschitz / merit.minimum
-    return 2 * slope * fairx_linucb_reward_bound(dimension, horizon, failure, norm)
+    _, d = _arms_and_dimension(game)
+    return 2 * _slope(game) * fairx_linucb_reward_bound(d, horizon, failure=failure, norm=norm)
 
 
 def fairx_linucb_reward_bound(
-    dimension: int, horizon: ArrayLike, failure: float, norm: float = 1.0
+    dimension: int, horizon: ArrayLike, *, failure: float, norm: float = 1.0
 ) -> NDArray[np.float64]:
     r"""Bound on FairX-LinUCB's reward regret, with probability 1 - delta (Theorem 4.2.2 with its constants).
 
@@ -386,16 +411,16 @@ def fairx_linucb_reward_bound(
     ----------
     dimension : int
         Length d of a context.
-    horizon : array_like of int
+    horizon : int or array_like of int
         Number of rounds T, one or many; the policy runs with `linucb_radius` for each.
     failure : float
-        The probability :math:`\delta`, above 0 and at most 1.
+        The probability :math:`\delta` that the bound fails, in (0, 1).
     norm : float
         Bound W on the length of the parameter, at least 0.
 
     Returns
     -------
-    ndarray, shape of `horizon`
+    float or ndarray, shape of `horizon`
         The bound.
 
     Raises
@@ -405,15 +430,15 @@ def fairx_linucb_reward_bound(
 
     Examples
     --------
-    >>> fairx_linucb_reward_bound(5, 10**6, 0.1).round()
+    >>> fairx_linucb_reward_bound(5, 10**6, failure=0.1).round()
     np.float64(252897.0)
     """
-    rounds = checks.rounds("horizon", horizon)
-    wandering = np.sqrt(2 * rounds * math.log(4 / checks.real("failure", failure, high=1, above=0)))
-    return 2 * linucb_radius(dimension, rounds, failure, norm) * (total_width(dimension, rounds) + wandering)
+    radius = linucb_radius(dimension, horizon, failure=failure, norm=norm)
+    wandering = np.sqrt(2 * checks.many("horizon", horizon, 1, whole=True) * math.log(4 / _failure(failure)))
+    return 2 * radius * (total_width(dimension, horizon) + wandering)
 
 
-def fairx_lints_fairness_bound(merit: Merit, arms: int, dimension: int, horizon: ArrayLike) -> NDArray[np.float64]:
+def fairx_lints_fairness_bound(game: ContextExposureBandit, horizon: ArrayLike) -> NDArray[np.float64]:
     r"""Bound on FairX-LinTS's Bayesian fairness regret (Theorem 4.3.1, with a proof and constants of this book).
 
     .. math:: \frac{2L}{\gamma} \Bigl[ \Bigl(\sqrt{2\ln KT} + \sqrt{2/\pi}\Bigr) \sqrt{2 T d \ln(1 + T/d)}
@@ -421,20 +446,16 @@ def fairx_lints_fairness_bound(merit: Merit, arms: int, dimension: int, horizon:
 
     Parameters
     ----------
-    merit : Merit
-        The merit function, with minimum :math:`\gamma` and Lipschitz constant L; the same as its end values outside its
-        range.
-    arms : int
-        Number of arms K, at least 2.
-    dimension : int
-        Length d of a context.
-    horizon : array_like of int
+    game : ContextExposureBandit
+        The game, with contexts in the unit ball, standard normal noise, and a merit of minimum :math:`\gamma` and
+        Lipschitz constant L.
+    horizon : int or array_like of int
         Number of rounds T, one or many.
 
     Returns
     -------
-    ndarray, shape of `horizon`
-        The bound, for a standard normal prior, standard normal noise and contexts in the unit ball.
+    float or ndarray, shape of `horizon`
+        The bound, for a standard normal prior; infinite for one arm and one round.
 
     Raises
     ------
@@ -443,14 +464,17 @@ def fairx_lints_fairness_bound(merit: Merit, arms: int, dimension: int, horizon:
 
     Examples
     --------
+    >>> from fairlib.contexts import sphere
     >>> from fairlib.merit import exponential
-    >>> fairx_lints_fairness_bound(exponential(1, -1, 1), 10, 5, 10**6).round()
+    >>> game = ContextExposureBandit(sphere(10, [0.6, 0.8, 0, 0, 0]), merit=exponential(1, -1, 1))
+    >>> fairx_lints_fairness_bound(game, 10**6).round()
     np.float64(1057269.0)
     """
-    slope = as_merit(merit).lipschitz / merit.minimum
-    log = np.log(checks.whole("arms", arms, 2) * checks.rounds("horizon", horizon))
-    drawn = np.sqrt(2 * log) + math.sqrt(2 / math.pi)
-    return 2 * slope * (drawn * total_width(dimension, horizon) + 1 / (math.sqrt(2 * math.pi) * log))
+    k, d = _arms_and_dimension(game)
+    product = k * checks.many("horizon", horizon, 1, whole=True)
+    drawn = np.sqrt(2 * np.log(product)) + math.sqrt(2 / math.pi)
+    bound: NDArray[np.float64] = 2 * _slope(game) * (drawn * total_width(d, horizon) + _seldom(product))
+    return bound
 
 
 def fairx_lints_reward_bound(arms: int, dimension: int, horizon: ArrayLike) -> NDArray[np.float64]:
@@ -461,16 +485,17 @@ def fairx_lints_reward_bound(arms: int, dimension: int, horizon: ArrayLike) -> N
     Parameters
     ----------
     arms : int
-        Number of arms K, at least 2.
+        Number of arms K.
     dimension : int
         Length d of a context.
-    horizon : array_like of int
+    horizon : int or array_like of int
         Number of rounds T, one or many.
 
     Returns
     -------
-    ndarray, shape of `horizon`
-        The bound, for a standard normal prior, standard normal noise and contexts in the unit ball.
+    float or ndarray, shape of `horizon`
+        The bound, for a standard normal prior, standard normal noise and contexts in the unit ball; infinite for one
+        arm and one round.
 
     Raises
     ------
@@ -482,5 +507,15 @@ def fairx_lints_reward_bound(arms: int, dimension: int, horizon: ArrayLike) -> N
     >>> fairx_lints_reward_bound(10, 5, 10**6).round()
     np.float64(62728.0)
     """
-    log = np.log(checks.whole("arms", arms, 2) * checks.rounds("horizon", horizon))
-    return np.sqrt(2 * log) * total_width(dimension, horizon) + 1 / (2 * math.sqrt(2 * math.pi) * log)
+    product = checks.whole("arms", arms, 1) * checks.many("horizon", horizon, 1, whole=True)
+    bound: NDArray[np.float64] = np.sqrt(2 * np.log(product)) * total_width(dimension, horizon) + _seldom(product) / 2
+    return bound
+
+
+def _arms_and_dimension(game: ContextExposureBandit) -> tuple[int, int]:
+    if not isinstance(game, ContextExposureBandit):
+        raise TypeError(
+            "game must be a ContextExposureBandit, such as "
+            f"ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1)), not {game!r}"
+        )
+    return game.world.arms, game.world.dimension

@@ -71,9 +71,10 @@ class Merit:
     Raises
     ------
     TypeError, ValueError
-        If a setting is missing or unknown, a number is of the wrong kind, the range is empty, or the merit is nan,
-        infinite or not positive somewhere on a grid of 1,001 points of the range; if it is below `minimum` there, or
-        steeper than its slopes say; or if `best` is bettered by a point of the grid.
+        If `name` is not a string, `value`, `best` or `solve` can't be called, a setting is missing or unknown, a number
+        is of the wrong kind, the range is empty, or the merit is nan, not positive or above 1e305 somewhere on a grid
+        of 1,001 points of the range; if it is below `minimum` there, or steeper than its slopes say; or if `best` is
+        bettered by a point of the grid.
 
     Examples
     --------
@@ -104,6 +105,8 @@ class Merit:
         solve: Callable[..., None] | None = None,
         **settings: Any,
     ) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"name must be a string, not {name!r}")
         self.name, self.value = name, value
         self.low, self.high = checks.real("low", low), checks.real("high", high)
         if not self.low < self.high:
@@ -115,8 +118,8 @@ class Merit:
         )
         self._parts: dict[str, Bound] = {}
         for part, function, form in (("value", value, VALUE), ("best", best, BEST), ("solve", solve, SOLVE)):
-            if function is not None:
-                self._parts[part] = _part(function, form, settings)
+            if function is not None or part == "value":
+                self._parts[part] = _part(part, function, form, settings)
         known = {each for part in self._parts.values() for each in part.settings}
         if strange := [each for each in settings if each not in known]:
             raise TypeError(f"the merit {name!r} has no function that is set with {strange[0]!r}")
@@ -129,19 +132,24 @@ class Merit:
         Parameters
         ----------
         means : array_like
-            Means, of any shape.
+            Means, of any shape, in the range of the merit function.
 
         Returns
         -------
         ndarray
             Merits, of the same shape.
 
+        Raises
+        ------
+        TypeError, ValueError
+            If something is no number, or outside the range.
+
         Examples
         --------
         >>> power(2, 4)([0.0, 1.0])
         array([1., 3.])
         """
-        value, x = self.in_play, np.asarray(means, dtype=np.float64)
+        value, x = self.in_play, checks.array("means", means, low=self.low, high=self.high)
         return np.array([value.value(value.params, each) for each in x.ravel().tolist()], np.float64).reshape(x.shape)
 
     def __repr__(self) -> str:
@@ -183,6 +191,8 @@ class Merit:
             raise ValueError(
                 f"{said} be a positive number from {self.low:g} to {self.high:g}; at {grid[at]:g} it is {merits[at]}"
             )
+        if merits.max() > 1e305:
+            raise ValueError(f"{said} be at most 1e305, so that merits can be summed, not {merits.max()}")
         if merits.min() < self.minimum * (1 - 1e-9):
             raise ValueError(
                 f"minimum must be at most {merits.min():g}, what {self.name!r} has at "
@@ -212,9 +222,9 @@ class Merit:
             raise ValueError(f"{said}: {grid[gains.argmax()]:g} with {gains.max():g}, not {x:g} with {mine:g}")
 
 
-def _part(function: Any, form: Form, settings: Mapping[str, Any]) -> Bound:
+def _part(part: str, function: Any, form: Form, settings: Mapping[str, Any]) -> Bound:
     """Bind one of a merit's functions to those of the settings that it asks for."""
-    rule = function if isinstance(function, Rule) else Rule(function)
+    rule = function if isinstance(function, Rule) else Rule(checks.function(part, function))
     return Bound(rule, form, {name: value for name, value in settings.items() if name in rule.arguments})
 
 

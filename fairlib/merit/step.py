@@ -139,16 +139,19 @@ def dinkelbach(merit: InPlay, low: Any, high: Any, mu: Any) -> None:
     """
     for a in range(mu.size):
         mu[a] = high[a]
-    c = -math.inf
+    c = before = -math.inf
     for _ in range(100):
         earned, weight = 0.0, 0.0
         for a in range(mu.size):
             value = merit.value(merit.params, mu[a])
             weight += value
             earned += value * mu[a]
-        if not earned / weight > c:  # in exact arithmetic c never falls; it has stopped growing
+        if not earned / weight > c:  # it has stopped growing
+            if earned / weight < c:  # in exact arithmetic it never falls: take the step before
+                for a in range(mu.size):
+                    mu[a] = merit.best(merit.params, low[a], high[a], before) if before > -math.inf else high[a]
             break
-        c = earned / weight
+        before, c = c, earned / weight
         for a in range(mu.size):
             mu[a] = merit.best(merit.params, low[a], high[a], c)
 

@@ -16,7 +16,7 @@ from fairlib.result import Result
 from fairlib.rules import Number
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SharesResult(Result):
     r"""What happened in a game with guaranteed shares.
 
@@ -45,29 +45,30 @@ class SharesResult(Result):
     deficit: NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SharedBandit(Bandit):
     """A game in which each arm is owed a share of the plays (Section 2).
 
     Parameters
     ----------
     shares : array_like, shape (K,)
-        Share :math:`r_a` of the rounds that each arm is owed, at least 0 and below 1/K.
+        Share :math:`r_a` of the rounds that each arm is owed, at least 0, together at most 1. The paper's are below
+        1/K, and so are those that `fair_learn` takes.
     tolerance : float
         How many plays an arm may be behind its share, at least 0.
 
     Raises
     ------
     TypeError, ValueError
-        If the shares are not numbers in [0, 1/K), one an arm, the tolerance is negative, or more than one arm is
-        played each round.
+        If the shares are not numbers of at least 0, one an arm, with a sum of at most 1, the tolerance is negative, or
+        more than one arm is played each round.
 
     Examples
     --------
     >>> import fairlib as fl
-    >>> SharedBandit(fl.bernoulli([0.9, 0.5]), shares=[0.2, 0.6])
+    >>> SharedBandit(fl.bernoulli([0.9, 0.5]), shares=[0.6, 0.6])
     Traceback (most recent call last):
-    ValueError: shares must be at least 0 and below 1/2, not 0.6 (arm 1)
+    ValueError: shares must sum to at most 1, not 1.2
     """
 
     shares: ArrayLike = field(kw_only=True)
@@ -78,8 +79,8 @@ class SharedBandit(Bandit):
         super().__post_init__()
         if self.plays != 1:
             raise ValueError(f"plays must be 1 where shares are guaranteed, not {self.plays}")
-        object.__setattr__(self, "shares", _shares(self.shares, self.arms.means.size))
-        checks.real("tolerance", self.tolerance, 0, math.inf)
+        object.__setattr__(self, "shares", _one_an_arm(self.shares, self.arms.means.size))
+        object.__setattr__(self, "tolerance", checks.real("tolerance", self.tolerance, 0, math.inf))
 
     @cached_property
     def tally(self) -> Bound:
@@ -127,13 +128,20 @@ def shares_tally(shares, t, selected, violation: Number, deficit: Number):
         deficit[0] = max(deficit[0], owed - selected[a])
 
 
-def _shares(shares: ArrayLike, arms: int | None) -> NDArray[np.float64]:
-    """Take the shares at the door: one an arm, at least 0 and below 1/K."""
-    owed = checks.vector("shares", shares)
+def _one_an_arm(shares: ArrayLike, arms: int | None) -> NDArray[np.float64]:
+    """Take the shares at the door: one an arm, at least 0, together at most 1."""
+    owed = checks.vector("shares", shares, 0, 1)
     if arms is not None and owed.size != arms:
         raise ValueError(f"shares must have one number an arm ({arms}), not {owed.size}")
-    bad = (owed < 0) | (owed >= 1 / owed.size)
-    if bad.any():
-        arm = int(np.argmax(bad))
+    if owed.sum() > 1 + 1e-9:
+        raise ValueError(f"shares must sum to at most 1, not {owed.sum():g}")
+    return owed
+
+
+def _below_one_in_k(shares: ArrayLike, arms: int | None) -> NDArray[np.float64]:
+    """Take the shares at the door: one an arm, at least 0 and below 1/K."""
+    owed = _one_an_arm(shares, arms)
+    if owed.max() >= 1 / owed.size:
+        arm = int(np.argmax(owed >= 1 / owed.size))
         raise ValueError(f"shares must be at least 0 and below 1/{owed.size}, not {owed[arm]} (arm {arm})")
     return owed

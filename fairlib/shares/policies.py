@@ -1,4 +1,4 @@
-"""FAIR-LEARN around any learner, FAIR-UCB, T-FAIR-UCB and LFG."""
+"""FAIR-LEARN around any learner, FAIR-UCB, T-FAIR-UCB and LFG; larger promises: any shares, every window."""
 
 import math
 import warnings
@@ -11,7 +11,7 @@ from fairlib import checks
 from fairlib.classic import ucb1
 from fairlib.policy import Policy, largest
 from fairlib.rules import PerArm, ask, rule
-from fairlib.shares.game import _shares
+from fairlib.shares.game import _below_one_in_k, _one_an_arm
 
 
 @rule
@@ -26,8 +26,8 @@ def fair_learn_rule(shares, tolerance, learner, seen, p):
 def fair_learn(learner: Policy, shares: ArrayLike, tolerance: float = 0.0) -> Policy:
     r"""FAIR-LEARN (Algorithm 1): any learner, interrupted when an arm falls behind its share.
 
-    Whatever the learner does, :math:`r_a t - N_a(t) < \alpha + 1` for every arm after every round (Theorem 1), and
-    so :math:`\lfloor r_a t \rfloor - N_a(t) \le \lceil \alpha \rceil`.
+    Whatever the learner does, :math:`r_a t - N_a(t) \le \alpha + (K - 1) r_a` for every arm after every round. So no
+    arm is more than :math:`\lfloor \alpha + (K - 1) r_{\max} \rfloor` whole plays behind (Theorem 1, sharpened).
 
     Parameters
     ----------
@@ -51,7 +51,8 @@ def fair_learn(learner: Policy, shares: ArrayLike, tolerance: float = 0.0) -> Po
     Warns
     -----
     UserWarning
-        If the tolerance is not a whole number: what is guaranteed is then the next larger whole number.
+        If the promise does not follow: the tolerance is not a whole number, and
+        :math:`\lfloor \alpha + (K - 1) r_{\max} \rfloor` is above it.
 
     Examples
     --------
@@ -61,15 +62,13 @@ def fair_learn(learner: Policy, shares: ArrayLike, tolerance: float = 0.0) -> Po
     >>> fl.simulate(fl.Bandit(fl.bernoulli([0.1, 0.5, 0.9])), policy, 100).selected[0, -1]
     array([40, 30, 30])
     """
-    if not isinstance(learner, Policy):
-        raise TypeError(f"learner must be a Policy, such as ucb1(), not {learner!r}")
-    if learner.plays != 1:
-        raise ValueError(f"learner must play one arm a round, not {learner.plays}")
-    owed = _shares(shares, learner.arms)
+    _one_play(learner)
+    owed = _below_one_in_k(shares, learner.arms)
     slack = checks.real("tolerance", tolerance, 0, math.inf)
-    if slack != math.floor(slack):
+    behind = math.floor(slack + (owed.size - 1) * owed.max() + 1e-9)
+    if behind > slack:
         warnings.warn(
-            f"tolerance {slack:g} is not a whole number: an arm may be {math.ceil(slack)} plays behind (erratum E-P2)",
+            f"tolerance {slack:g} is not kept: with these shares an arm may be {behind} plays behind (erratum E-P2)",
             stacklevel=2,
         )
     settings: dict[str, Any] = {"shares": owed, "tolerance": slack, "learner": learner}
@@ -135,7 +134,7 @@ def t_fair_ucb(shares: ArrayLike, horizon: int) -> Policy:
     shares : array_like, shape (K,)
         Share of the rounds that each arm is owed, at least 0 and below 1/K.
     horizon : int
-        Number of rounds T, which this policy has to know.
+        Number of rounds T, which this policy has to know; it plays no longer games.
 
     Returns
     -------
@@ -159,12 +158,12 @@ def t_fair_ucb(shares: ArrayLike, horizon: int) -> Policy:
     >>> fl.simulate(game, t_fair_ucb([0.2, 0.3], 100), 100).deficit[0, -1]  # 0.3 * 20
     np.float64(6.0)
     """
-    owed = _shares(shares, None)
+    owed = _below_one_in_k(shares, None)
     rounds = checks.whole("horizon", horizon, 1)
     quotas = np.maximum(1, np.floor(owed * rounds + 1e-9))
     if quotas.sum() > rounds:
         raise ValueError(f"horizon must be at least {quotas.sum():.0f}, the sum of the arms' quotas, not {rounds}")
-    return Policy("T-FAIR-UCB", t_fair_ucb_rule, arms=quotas.size, quotas=quotas)
+    return Policy("T-FAIR-UCB", t_fair_ucb_rule, arms=quotas.size, horizon=rounds, quotas=quotas)
 
 
 @rule
@@ -218,3 +217,151 @@ def lfg(shares: ArrayLike, eta: float) -> Policy:
     if owed.sum() >= 1:
         raise ValueError(f"shares must sum to less than 1, not {owed.sum():g}")
     return Policy("LFG", lfg_rule, arms=owed.size, eta=checks.real("eta", eta, above=0), shares=owed)
+
+
+@rule
+def fair_by_deadline_rule(shares, tolerance, ahead: int, learner, seen, p):
+    """Play what the learner says while a round can be spared, otherwise what is due first."""
+    for a in range(p.size):
+        p[a] = -(seen.selected[a] + 1 + tolerance) / shares[a] if shares[a] > 0 else -math.inf
+    for u in range(seen.t, seen.t + ahead):
+        due, behind = 0, 0.0
+        for a in range(p.size):
+            late = shares[a] * u - tolerance - seen.selected[a]
+            due += max(math.floor(late + 1e-9), 0)  # line 1
+            behind += max(late, 0.0)
+        if due > u - seen.t:
+            return largest(p)  # line 3
+        if behind < u - seen.t + 1:  # then there is room for ever
+            return ask(learner, p)  # line 2
+    return largest(p)
+
+
+def fair_by_deadline(learner: Policy, shares: ArrayLike, tolerance: int = 0) -> Policy:
+    r"""Any shares that sum to at most 1: any learner, interrupted when no round can be spared.
+
+    The j-th play of arm a is due at the first round t with :math:`\lfloor r_a t \rfloor - \alpha \ge j`. While all that
+    is due can still be done in time, the learner plays; then the play that is due first is made. Whatever the learner
+    does, :math:`\lfloor r_a t \rfloor - N_a(t) \le \alpha` for every arm after every round. Where shares leave nothing
+    over, as 1/2 and 1/2 do, the learner is never asked.
+
+    Parameters
+    ----------
+    learner : Policy
+        Who plays while a round can be spared; it may have memory, and sees all rewards.
+    shares : array_like, shape (K,)
+        Share of the rounds that each arm is owed, at least 0, summing to at most 1.
+    tolerance : int
+        The unfairness tolerance :math:`\alpha`, a whole number of plays.
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `learner` is no policy with one play a round, a share is negative, they sum to more than 1, or the tolerance
+        is not a whole number of at least 0.
+
+    Notes
+    -----
+    Whether there is room is mostly decided within a few rounds. Where it is not within 10,000 the play that is due
+    first is made, which never does harm.
+
+    See Also
+    --------
+    fair_learn : looks at the past only, for shares below 1/K.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.shares import SharedBandit
+    >>> stubborn = fl.Policy("stubborn", lambda p: 2)
+    >>> shares = [3 / 4, 1 / 8, 1 / 16]
+    >>> game = SharedBandit(fl.bernoulli([0.1, 0.5, 0.9]), shares=shares)
+    >>> result = fl.simulate(game, fair_by_deadline(stubborn, shares), 1000)
+    >>> result.selected[0, -1], result.violation.max()
+    (array([750, 125, 125]), np.float64(0.0))
+    """
+    _one_play(learner)
+    owed = _one_an_arm(shares, learner.arms)
+    slack = float(checks.whole("tolerance", tolerance, 0))
+    settings: dict[str, Any] = {"shares": owed, "tolerance": slack, "ahead": 10_000, "learner": learner}
+    name = f"by deadline({learner.name})"
+    return Policy(name, fair_by_deadline_rule, arms=owed.size, interpret=learner.interpret, **settings)
+
+
+@rule
+def fair_in_windows_rule(shares, tolerance, credit, learner, seen, behind: PerArm, before: PerArm, p):
+    """Serve the arm that is furthest behind, where plays of long ago are forgotten."""
+    for a in range(p.size):
+        if seen.t > 1:
+            played = seen.selected[a] - before[a]
+            behind[a] = max(behind[a] + shares[a] - played, -credit)
+        before[a] = seen.selected[a]
+        p[a] = behind[a]
+    a = largest(p)
+    return a if p[a] > tolerance else ask(learner, p)
+
+
+def fair_in_windows(learner: Policy, shares: ArrayLike, tolerance: float = 0.0, credit: float = 1.0) -> Policy:
+    r"""FAIR-LEARN with a short memory: a promise for every window of rounds.
+
+    An arm's deficit never falls below :math:`-c`: what it was given beyond its share long ago is forgotten. Whatever
+    the learner does, any w rounds in a row have at least :math:`r_a w - (\alpha + c + (K - 1) r_a)` plays of arm a.
+
+    Parameters
+    ----------
+    learner : Policy
+        Who plays while nobody is behind; it may have memory, and sees all rewards.
+    shares : array_like, shape (K,)
+        Share of the rounds that each arm is owed, at least 0 and below 1/K.
+    tolerance : float
+        The unfairness tolerance :math:`\alpha`, at least 0: an arm is served when it is more than this behind.
+    credit : float
+        How many plays ahead of its share an arm can be, c, at least 1.
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `learner` is no policy with one play a round, a share is out of range, the tolerance is negative, or the
+        credit is below 1.
+
+    See Also
+    --------
+    fair_learn : forgets nothing.
+
+    Examples
+    --------
+    An early friend, who plays the last arm for 1,000 rounds and never again:
+
+    >>> import fairlib as fl
+    >>> friend = fl.Policy("early friend", lambda seen, p: 2 if seen.t <= 1000 else 0)
+    >>> game = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.5]))
+    >>> for policy in (fair_learn(friend, [0.1] * 3), fair_in_windows(friend, [0.1] * 3)):
+    ...     last = fl.simulate(game, policy, 2000, rounds=[1000, 2000]).selected[0, :, 2]
+    ...     print(last[1] - last[0])
+    0
+    99
+    """
+    _one_play(learner)
+    owed = _below_one_in_k(shares, learner.arms)
+    settings: dict[str, Any] = {"shares": owed, "tolerance": checks.real("tolerance", tolerance, 0, math.inf)}
+    settings |= {"credit": checks.real("credit", credit, 1, math.inf), "learner": learner}
+    name = f"in windows({learner.name})"
+    return Policy(name, fair_in_windows_rule, arms=owed.size, interpret=learner.interpret, **settings)
+
+
+def _one_play(learner: Policy) -> None:
+    """Take a learner at the door: a policy that plays one arm a round."""
+    if not isinstance(learner, Policy):
+        raise TypeError(f"learner must be a Policy, such as ucb1(), not {learner!r}")
+    if learner.plays != 1:
+        raise ValueError(f"learner must play one arm a round, not {learner.plays}")

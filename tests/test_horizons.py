@@ -1,0 +1,133 @@
+"""Policies that are made for a number of rounds: who carries it, who is given it, and who is refused for it."""
+
+import inspect
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers import both_ways
+
+import fairlib as fl
+from fairlib import delays as de
+from fairlib import shares as sh
+from fairlib.contexts import sphere
+from fairlib.data import Event, Pool
+from fairlib.merit import power
+from fairlib.ranks import acceptance_given_past, section_6
+from fairlib.replay import replay
+
+GAME = fl.Bandit(fl.bernoulli([0.9, 0.5]))
+CONTEXTS = fl.ContextBandit(sphere(3, [0.6, 0.8]))
+LATE = de.SemiBandit(fl.bernoulli([0.9, 0.5, 0.5]), plays=2, merit=power(1, 1))
+QUOTAS = sh.t_fair_ucb([0.2, 0.3], 100)
+BOXES = de.two_box(LATE.merit, 3, 2, 100)
+
+
+def commit(horizon, seen):
+    """Explore for a tenth of the horizon, then commit."""
+    if seen.t <= horizon / 10:
+        return seen.t % seen.total.size
+    return 0 if seen.total[0] * seen.observed[1] >= seen.total[1] * seen.observed[0] else 1
+
+
+def halves(horizon, now):
+    """Play one arm in the first half, another one after it."""
+    return 0 if now.t <= horizon / 2 else 1
+
+
+OWN = fl.Policy("commit", commit, horizon=100)
+HALVES = fl.ContextPolicy("halves", halves, horizon=100)
+PLAYED = [(GAME, QUOTAS), (LATE, BOXES), (GAME, OWN), (CONTEXTS, HALVES), (GAME, fl.ucb1().replace(horizon=100))]
+pairs = pytest.mark.parametrize(("game", "policy"), PLAYED, ids=lambda value: getattr(value, "name", ""))
+
+
+@pairs
+def test_a_game_longer_than_the_policy_is_made_for_is_refused(game, policy):
+    said = f"horizon must be at most 100, the rounds that '{policy.name}' is made for, not 101"
+    for play in (fl.simulate, fl.trace):
+        with pytest.raises(ValueError, match=f"^{said}$"):
+            play(game, policy, 101)
+        with pytest.raises(TypeError, match="horizon must be a whole number of at least 1, not True"):
+            play(game, policy, True)
+    assert len(list(fl.trace(game, policy, 100))) == 100
+
+
+@pairs
+def test_a_shorter_game_is_the_beginning_of_the_whole_one(game, policy):
+    whole = both_ways(game, policy, 100, seed=3, rounds=[40, 100])
+    assert np.array_equal(fl.simulate(game, policy, 40, seed=3, rounds=[40]).selected, whole.selected[:, :1])
+
+
+def test_every_factory_that_takes_a_horizon_makes_a_policy_for_it():
+    modules = [import_module(each.name) for each in walk_packages(fl.__path__, "fairlib.")]
+    taking = {
+        name
+        for module in modules
+        for name, thing in vars(module).items()
+        if inspect.isfunction(thing)
+        and inspect.signature(thing).return_annotation in (fl.Policy, fl.ContextPolicy)
+        and "horizon" in inspect.signature(thing).parameters
+    }
+    made = {"t_fair_ucb": QUOTAS, "two_box": BOXES}
+    assert taking == set(made)
+    assert all(policy.horizon == 100 for policy in made.values())
+
+
+def test_a_rule_that_asks_for_the_horizon_is_given_it():
+    assert OWN.settings["horizon"] == HALVES.settings["horizon"] == 100
+    counts = fl.simulate(CONTEXTS, HALVES, 100, rounds=[50, 100]).selected[0]
+    assert counts.tolist() == [[50, 0, 0], [50, 50, 0]]
+    assert OWN.replace(horizon=np.uint8(20)).settings["horizon"] == 20
+    with pytest.raises(TypeError, match="horizon must be given"):
+        fl.Policy("commit", commit)
+    for kind in (fl.Policy, fl.ContextPolicy):
+        wrong: Any
+        for wrong in (0, 2.0, True, "ten"):
+            with pytest.raises((TypeError, ValueError), match="horizon must be a whole number of at least 1"):
+                kind("first", lambda p: 0, horizon=wrong)
+    assert repr(OWN) == "Policy('commit', horizon=100)"
+    assert fl.ucb1().horizon is None
+
+
+def test_a_learner_s_horizon_is_that_of_whoever_asks_it():
+    around = sh.fair_learn(QUOTAS, [0.1, 0.1])
+    assert around.horizon == around.replace(name="mine").horizon == 100
+    with pytest.raises(
+        ValueError, match=r"at most 100, the rounds that 'FAIR-LEARN\(T-FAIR-UCB\)' is made for, not 200"
+    ):
+        fl.simulate(GAME, around, 200)
+    later = de.late_start(BOXES, 30)  # which asks it for its round 1 in round 31
+    assert later.horizon == 130
+    assert fl.simulate(LATE, later, 130).selected[0, -1].sum() == 260
+    with pytest.raises(ValueError, match="at most 130"):
+        fl.simulate(LATE, later, 131)
+
+    def in_turn(one, other, seen, p):
+        return fl.ask(one, p) if seen.t % 2 else fl.ask(other, p)
+
+    two: Any = {"one": QUOTAS, "other": fl.ucb1().replace(horizon=80)}
+    assert fl.Policy("in turn", in_turn, **two).horizon == 80
+    assert fl.Policy("in turn", in_turn, **two, horizon=160).horizon == 160
+
+
+def test_a_replay_stops_where_the_policy_ends():
+    pool = Pool((7, 8), np.ones((2, 6)))
+    log = [Event(0, article, int(article == 7), np.ones(6), pool) for article in 500 * (7, 8)]
+    ends = "at most 100, the rounds that 'T-FAIR-UCB' is made for"
+    for policy in (QUOTAS, lambda k: sh.t_fair_ucb(np.full(k, 0.2), 100)):
+        assert len(replay(log, policy, horizon=100).events) == 100
+        with pytest.raises(ValueError, match=f"horizon must be given, {ends}"):
+            replay(log, policy)
+        with pytest.raises(ValueError, match=f"horizon must be {ends}, not 101"):
+            replay(log, policy, horizon=101)
+    with pytest.raises(ValueError, match="horizon must be at most 100, the rounds that 'halves' is made for, not 200"):
+        replay(log, HALVES, horizon=200)
+
+
+def test_a_policy_for_few_rounds_is_checked_over_those():
+    fl.check_policy(QUOTAS)
+    fl.check_policy(sh.t_fair_ucb([0.2, 0.3], 10))
+    with pytest.raises(ValueError, match="horizon must be at most 5, the rounds that 'halves' is made for, not 6"):
+        acceptance_given_past(section_6(), HALVES.replace(horizon=5), t=6, pasts=1, draws=2, seed=0)
