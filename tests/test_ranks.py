@@ -6,6 +6,7 @@
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -121,7 +122,8 @@ def plainly(game, choose, horizon, seed, run=0):
     own, world = streams(seed, run)
     k, d = game.world.arms, game.world.dimension
     draw, numbers = game.world.draw.interpreted, game.world.draw.numbers({"K": k, "d": d, "G": game.world.groups})
-    past, fair, standard = [], [0.0], [0.0]
+    past: list[Any] = []
+    fair, standard = [0.0], [0.0]
     counts = np.zeros((2, game.world.groups))
     for t in range(1, horizon + 1):
         x, g, m, r = np.zeros((k, d)), np.zeros(k, int), np.zeros(k), np.zeros(k)
@@ -155,7 +157,7 @@ def test_both_regrets_and_the_counts_against_a_plain_loop(game):
             game, lambda t, x, g, past, rng: np.full(len(g), 1 / len(g)), 60, seed=4, run=run
         )
         assert choices(result, run) == arms
-        assert result.fair_regret[run] == pytest.approx(fair, abs=1e-10)
+        assert result.fairness_regret[run] == pytest.approx(fair, abs=1e-10)
         assert result.regret[run] == pytest.approx(standard, abs=1e-10)
         assert result.received[run, -1].tolist() == counts[0].tolist()
         assert result.chosen[run, -1].tolist() == counts[1].tolist()
@@ -222,6 +224,18 @@ def test_people_come_with_their_own_contexts_and_ranks(game):
         assert law.cdf(np.median(means)) == pytest.approx(0.5, abs=0.01)
 
 
+def test_a_parameter_learnt_elsewhere_is_taken_as_the_true_one():
+    x, groups, wages = FEATURES, PEOPLE.groups, PEOPLE.rewards
+    mu = np.arange(x.shape[1]) / 10
+    game = rk.employer(x[::2], groups[::2], wages[::2], parameter=mu)
+    assert np.array_equal(game.parameter, mu)
+    for group in range(6):
+        ranks = np.sort(game.distributions[group].cdf(x[::2][groups[::2] == group] @ mu + 1e-9))
+        assert ranks == pytest.approx(np.arange(1, ranks.size + 1) / ranks.size, abs=3 / ranks.size)
+    result = fl.simulate(game, rk.reward_optimal(game), 200, runs=5)
+    assert result.regret.max() < 1e-9
+
+
 def test_the_employer_s_parameter_is_the_ridge_regression():
     x, y = FEATURES, PEOPLE.rewards
     assert x.T @ (y - x @ POOL.parameter) == pytest.approx(1e-8 * POOL.parameter, abs=1e-7)
@@ -232,10 +246,10 @@ def test_those_who_are_told_all_have_no_regret(game):
     fair = fl.simulate(game, rk.gmf(game), 1000, runs=3, seed=1)
     best = fl.simulate(game, rk.reward_optimal(game), 1000, runs=3, seed=1)
     if game in (POOL, PAIR):  # on data there are steps, so that a rank that is off at all is off by a step
-        assert (fair.fair_regret == 0).all()
-    assert fair.fair_regret.max() < 1e-10
+        assert (fair.fairness_regret == 0).all()
+    assert fair.fairness_regret.max() < 1e-10
     assert best.regret.max() < 1e-10
-    assert best.fair_regret[:, -1].min() > 10 < fair.regret[:, -1].min()
+    assert best.fairness_regret[:, -1].min() > 10 < fair.regret[:, -1].min()
 
 
 # Policies against their boxes ----------------------------------------------------------------------------------------
@@ -255,7 +269,7 @@ def estimate_of(past, t, ridge, noise, rng, kept, d):
 
 def algorithm_1(ridge, noise, ties):
     """Algorithm 1, arm by arm; ranks are shares of the second half of the past."""
-    kept = {}
+    kept: dict[Any, Any] = {}
 
     def choose(t, contexts, groups, past, rng):
         d = contexts.shape[1]
@@ -269,9 +283,9 @@ def algorithm_1(ridge, noise, ties):
     return choose
 
 
-def algorithm_2(ridge, noise):
-    """Algorithm 2, with all candidates of the group and, where there were none, the rank 1/2."""
-    kept = {}
+def algorithm_2(ridge, noise, unseen="random"):
+    """Algorithm 2, with all candidates of the group and, where there were none, a random rank or 1/2."""
+    kept: dict[Any, Any] = {}
 
     def choose(t, contexts, groups, past, rng):
         d = contexts.shape[1]
@@ -279,7 +293,7 @@ def algorithm_2(ridge, noise):
         ranks = []
         for x, i in zip(contexts, groups, strict=True):
             same = [mu @ y <= mu @ x for row in past[(t - 1) // 2 :] for y, j in zip(*row[:2], strict=True) if i == j]
-            ranks.append(np.mean(same) if same else 0.5)
+            ranks.append(np.mean(same) if same else rng.random() if unseen == "random" else 0.5)
         return any_of(ranks)
 
     return choose
@@ -310,7 +324,7 @@ def the_oracle_of_rewards(game):
         ranks = []
         for x, i in zip(contexts, groups, strict=True):
             same = [y @ mu <= x @ mu for row in past for y, j in zip(*row[:2], strict=True) if i == j]
-            ranks.append(np.mean(same) if same else 0.5)
+            ranks.append(np.mean(same) if same else rng.random())
         return any_of(ranks)
 
     return choose
@@ -319,6 +333,20 @@ def the_oracle_of_rewards(game):
 def greedily(ridge):
     def choose(t, contexts, groups, past, rng):
         return any_of((contexts @ on_all_rounds(ridge)(past, contexts.shape[1])).tolist())
+
+    return choose
+
+
+def oful_of_the_code(exploration, ridge):
+    """Play the upper bound of the public code, with the determinant as it stands there."""
+
+    def choose(t, contexts, groups, past, rng):
+        d = contexts.shape[1]
+        x = np.array([row[0][row[2]] for row in past]).reshape(-1, d)
+        v = x.T @ x + ridge * np.eye(d)
+        beta = math.sqrt(2 * max(np.linalg.slogdet(v / ridge)[1], 0.0))
+        width = np.sqrt(np.einsum("ad,de,ae->a", contexts, np.linalg.inv(v), contexts) * math.log(t))
+        return np.eye(len(groups))[np.argmax(contexts @ on_all_rounds(ridge)(past, d) + exploration * beta * width)]
 
     return choose
 
@@ -333,6 +361,9 @@ def greedily(ridge):
         (MIXED, rk.fair_greedy_v2(), algorithm_2(0.1, 1e-3)),
         (MIXED, rk.fair_greedy_v2(ridge=2.0, noise=1.0), algorithm_2(2.0, 1.0)),
         (POOL, rk.fair_greedy_v2(), algorithm_2(0.1, 1e-3)),
+        (MIXED, rk.fair_greedy_v2(unseen="half"), algorithm_2(0.1, 1e-3, "half")),
+        (MIXED, rk.oful_as_published(), oful_of_the_code(1.0, 0.1)),
+        (SECTION_6, rk.oful_as_published(0.1, ridge=2.0), oful_of_the_code(0.1, 2.0)),
         (FEW_PAIR, rk.fair_greedy(), algorithm_1(0.1, 1e-3, "any")),
         (FEW_POOL, rk.fair_greedy_v2(), algorithm_2(0.1, 1e-3)),
         (FEW_POOL, rk.oracle_rewards(FEW_POOL), the_oracle_of_rewards(FEW_POOL)),
@@ -349,21 +380,22 @@ def test_policies_play_as_their_boxes_say(game, policy, box):
     result = fl.simulate(game, policy, 100, seed=8, rounds=range(1, 101))
     fair, _, arms, _ = plainly(game, box, 100, seed=8)
     assert choices(result) == arms
-    assert result.fair_regret[0] == pytest.approx(fair, abs=1e-10)
+    assert result.fairness_regret[0] == pytest.approx(fair, abs=1e-10)
 
 
 def test_v2_is_algorithm_1_where_arm_a_is_group_a():
     one, two = (
-        fl.simulate(SECTION_6, policy, 400, runs=5, seed=3) for policy in (rk.fair_greedy(), rk.fair_greedy_v2())
+        fl.simulate(SECTION_6, policy, 400, runs=5, seed=3)
+        for policy in (rk.fair_greedy(), rk.fair_greedy_v2(unseen="half"))  # which draws no ranks in round 1
     )
     assert np.array_equal(one.selected, two.selected)
-    assert np.array_equal(one.fair_regret, two.fair_regret)
+    assert np.array_equal(one.fairness_regret, two.fairness_regret)
 
 
-def test_a_group_not_seen_yet_has_the_rank_one_half():
+def test_a_group_not_seen_yet_has_a_random_rank_or_one_half():
     contexts = np.array([[[1.0], [2.0]], [[3.0], [4.0]], [[0.0], [0.0]]])
     past = Past(contexts, np.zeros((3, 2), int), np.zeros(3, int), np.array([1.0, 2.0, 0.0]))
-    policy, rng = rk.fair_greedy_v2(noise=1e-9), np.random.default_rng(0)
+    policy, rng = rk.fair_greedy_v2(noise=1e-9, unseen="half"), np.random.default_rng(0)
     # The second half holds 3 and 4, of group 0. A newcomer of group 1 stands at 1/2: above 2.0, below 3.5, beside 3.5.
     for now, groups, expected in [
         ([2.0, 9.0], [0, 1], [0, 1]),
@@ -374,6 +406,16 @@ def test_a_group_not_seen_yet_has_the_rank_one_half():
         for t in (1, 2, 3):
             assert seat.ask((t, np.array(now)[:, None], np.array(groups), fresh_ridge(None, 1), past), rng) == -1
         assert seat.p.tolist() == expected
+    # By lot the newcomer beats nobody whose rank is 1, anybody whose rank is 0, and one at 1/2 every other time.
+    policy = rk.fair_greedy_v2(noise=1e-9)
+    seat = Seat(policy, policy.bound.interpreted, {"K": 2, "d": 1, "G": 2, "T": 3})
+    for value, chance in ((4.0, 0.0), (2.0, 1.0), (3.5, 0.5)):
+        often = 0.0
+        for _ in range(2000):
+            shown = np.array([[value], [9.0]])
+            assert seat.ask((3, shown, np.array([0, 1]), fresh_ridge(None, 1), past), rng) == -1
+            often += float(seat.p[1]) / 2000
+        assert abs(often - chance) < 4 * (chance * (1 - chance) / 2000) ** 0.5 + 1e-12
 
 
 def rehearse(policy, game, rounds, seed):
@@ -406,13 +448,16 @@ def test_rarely_keeps_what_it_knows_until_the_data_have_grown():
             mu = np.linalg.solve(played.T @ played + 0.1 * np.eye(7), played.T @ r[:half, 0])
             mu += 1e-3 / (7 * math.sqrt(half)) * np.array([same_rng.standard_normal() for _ in range(7)])
             seen = {i: x[half : t - 1][g[half : t - 1] == i] @ mu for i in range(3)}
-        ranks = [(seen[i] <= y @ mu).mean() if seen[i].size else 0.5 for y, i in zip(x[t - 1], g[t - 1], strict=True)]
+        ranks = [
+            (seen[i] <= y @ mu).mean() if seen[i].size else same_rng.random()
+            for y, i in zip(x[t - 1], g[t - 1], strict=True)
+        ]
         assert shown[t - 1].tolist() == any_of(ranks).tolist()
 
 
 def test_rarely_costs_little_regret():
     plain, rare = (
-        fl.simulate(SECTION_6, policy, 500, runs=200, seed=2, rounds=[500]).fair_regret[:, -1]
+        fl.simulate(SECTION_6, policy, 500, runs=200, seed=2, rounds=[500]).fairness_regret[:, -1]
         for policy in (rk.fair_greedy(), rk.fair_greedy_rarely())
     )
     assert rare.mean() < 1.3 * plain.mean()
@@ -453,7 +498,7 @@ def test_the_shortest_horizons(horizon):
     for game, policy in OWN:
         result = fl.simulate(game, policy, horizon, runs=3)
         assert result.selected[:, -1].sum(axis=1).tolist() == [horizon] * 3
-        assert np.isfinite(result.fair_regret).all()
+        assert np.isfinite(result.fairness_regret).all()
 
 
 # Demographic parity --------------------------------------------------------------------------------------------------
@@ -488,6 +533,13 @@ def test_fair_greedy_has_parity_on_average_but_not_given_the_past():
     assert abs(told - 1 / 4).max() < 4 * noise
 
 
+def test_chances_given_the_past_take_a_seed_as_simulate_does():
+    root = np.random.SeedSequence(5)
+    seeds = (5, root, root, np.random.SeedSequence(5, spawn_key=(1,)))  # one that is used twice is not used up
+    given = [rk.acceptance_given_past(SECTION_6, rk.fair_greedy(), 12, 2, 50, seed).tolist() for seed in seeds]
+    assert given[0] == given[1] == given[2] != given[3]
+
+
 def test_gmf_has_parity_given_the_past_also_in_a_pool():
     told = rk.acceptance_given_past(MIXED, rk.gmf(MIXED), t=3, pasts=3, draws=3000, seed=2)
     spread = (0.2 * 0.8 / (3000 * 5 * np.array([0.6, 0.3, 0.1]))) ** 0.5
@@ -513,7 +565,7 @@ def test_parity_is_measured_with_the_engine_s_regression_too():
 def test_uniform_regret_is_what_it_must_be():
     for game, errors in ((SECTION_6, 2), (MIXED, 3)):
         k = game.world.arms
-        last = fl.simulate(game, li.at_random(), 500, runs=400, seed=1, rounds=[500]).fair_regret[:, -1]
+        last = fl.simulate(game, li.at_random(), 500, runs=400, seed=1, rounds=[500]).fairness_regret[:, -1]
         assert abs(last.mean() - 500 * (k - 1) / (2 * (k + 1))) < errors * last.std() / 400**0.5
 
 
@@ -521,15 +573,15 @@ def test_fair_greedy_has_the_regret_of_the_public_code():
     """With its settings: its biases, ties to the first, hardly any noise. It has 22.7 +- 0.3 over 200 runs."""
     last = fl.simulate(
         SECTION_6, rk.fair_greedy(noise=1e-8, ties="first"), 500, runs=400, seed=1, rounds=[500]
-    ).fair_regret[:, -1]
+    ).fairness_regret[:, -1]
     assert abs(last.mean() - 22.7) < 2 * math.hypot(last.std() / 400**0.5, 0.3)
     assert last.std() == pytest.approx(5.8, rel=0.25)
 
 
-def test_fair_regret_grows_like_the_root_and_oful_s_like_the_horizon():
+def test_fairness_regret_grows_like_the_root_and_oful_s_like_the_horizon():
     rounds = [125, 500, 2000]
     fair, oful = (
-        fl.simulate(SECTION_6, policy, 2000, runs=30, seed=1, rounds=rounds).fair_regret.mean(axis=0)
+        fl.simulate(SECTION_6, policy, 2000, runs=30, seed=1, rounds=rounds).fairness_regret.mean(axis=0)
         for policy in (rk.fair_greedy(), li.oful(2.0, 15.0, 0.1, ridge=0.1))
     )
     assert fair[2] < 2.4 * fair[1]
@@ -537,7 +589,7 @@ def test_fair_regret_grows_like_the_root_and_oful_s_like_the_horizon():
 
 
 def by_quadrature(game):
-    """Return a round's standard regret of GMF, of uniform choice, and the fair regret of the reward-optimal.
+    """Return a round's standard regret of GMF, of uniform choice, and the fairness regret of the reward-optimal.
 
     Between two breaks everything is a polynomial of degree at most 11, for which 6 points of Gauss would do.
     """
@@ -565,7 +617,7 @@ def test_price_of_fairness_by_quadrature(step, fair, uniform, optimal):
     for policy, measure, expected in [
         (rk.gmf(game), "regret", fair),
         (li.at_random(), "regret", uniform),
-        (rk.reward_optimal(game), "fair_regret", optimal),
+        (rk.reward_optimal(game), "fairness_regret", optimal),
     ]:
         total = getattr(fl.simulate(game, policy, 500, runs=100, seed=11, rounds=[500]), measure)[:, -1]
         assert abs(total.mean() - 500 * expected) < 3 * total.std() / 10
@@ -649,6 +701,7 @@ NAN = [[1.0, 0.0], [0.0, float("nan")], [1.0, 1.0]]
         (lambda: rk.separate_groups([[1.0], [2.0]], [0.0, 0.0], -1.0), ValueError, "sd must be .* not -1.0"),
         (lambda: rk.section_6(together=1.5), ValueError, r"together must be a number in \[0, 1\], not 1.5"),
         (lambda: rk.section_6(step="3a"), TypeError, "step must be a number"),
+        (lambda: rk.section_6(first="3"), TypeError, "first must be a number"),
         (
             lambda: rk.mixed_groups([[1.0], [2.0]], [0, 0], 1, shares=[0.5, 0.6], arms=3),
             ValueError,
@@ -674,12 +727,20 @@ NAN = [[1.0, 0.0], [0.0, float("nan")], [1.0, 1.0]]
         (lambda: rk.employer(X, [0.0, 1.0, 1.0], Y), TypeError, "groups must be whole numbers from 0"),
         (lambda: rk.employer(X, [0, 1, 1], Y, arms=1), ValueError, "arms must be a whole number of at least 2, not 1"),
         (lambda: rk.employer(X, [0, 1, 1], Y, sd=-0.2), ValueError, "sd must be"),
+        (
+            lambda: rk.employer(X, [0, 1, 1], Y, parameter=np.ones(7)),
+            ValueError,
+            r"^parameter must have \d numbers, as contexts has columns, not 7$",
+        ),
+        (lambda: rk.employer(X, [0, 1, 1], Y, parameter=[math.nan]), ValueError, "parameter must be finite"),
         (lambda: rk.fair_greedy(ridge=0), ValueError, "ridge must be a number above 0, not 0"),
         (lambda: rk.fair_greedy(noise=0), ValueError, "noise must be"),
         (lambda: rk.fair_greedy(noise=1.1), ValueError, "noise must be"),
         (lambda: rk.fair_greedy(ties="last"), ValueError, "ties must be 'any' or 'first', not 'last'"),
         (lambda: rk.fair_greedy_v2(ridge="much"), TypeError, "ridge must be"),
         (lambda: rk.fair_greedy_v2(noise=2), ValueError, "noise must be"),
+        (lambda: rk.fair_greedy_v2(unseen="last"), ValueError, "unseen must be 'random' or 'half', not 'last'"),
+        (lambda: rk.oful_as_published(-1.0), ValueError, "exploration must be"),
         (lambda: rk.fair_greedy_rarely(growth=1.0), ValueError, "growth must be a number above 1, not 1.0"),
         (lambda: rk.fair_greedy_rarely(ridge=-1), ValueError, "ridge must be"),
         (lambda: rk.fair_greedy_rarely(noise=0), ValueError, "noise must be"),

@@ -25,6 +25,7 @@ from fairlib.delays.laws import (
     pareto_draw,
 )
 from fairlib.delays.policies import (
+    Notes,
     TwoBoxes,
     cucb_d,
     cucb_d_rule,
@@ -44,11 +45,23 @@ from fairlib.delays.policies import (
     op_fcucb_d,
     op_fcucb_d_rule,
     play_top,
+    recent_half,
+    recent_half_rule,
     take_turns,
     two_box,
     two_box_rule,
 )
-from fairlib.delays.theory import Bounds, best_quantile, fcts_d_bound, fcucb_d_bound, op_fcts_d_bound, op_fcucb_d_bound
+from fairlib.delays.theory import (
+    best_quantile,
+    fcts_d_fairness_bound,
+    fcts_d_reward_bound,
+    fcucb_d_fairness_bound,
+    fcucb_d_reward_bound,
+    op_fcts_d_fairness_bound,
+    op_fcts_d_reward_bound,
+    op_fcucb_d_fairness_bound,
+    op_fcucb_d_reward_bound,
+)
 
 __all__ = [
     "Law",
@@ -83,6 +96,9 @@ __all__ = [
     "TwoBoxes",
     "two_box_rule",
     "two_box",
+    "Notes",
+    "recent_half_rule",
+    "recent_half",
     "cucb_d_rule",
     "cucb_d",
     "mp_ts_d_rule",
@@ -91,10 +107,13 @@ __all__ = [
     "fgreedy_d",
     "late_start_rule",
     "late_start",
-    "Bounds",
-    "fcucb_d_bound",
-    "fcts_d_bound",
-    "op_fcucb_d_bound",
-    "op_fcts_d_bound",
+    "fcucb_d_reward_bound",
+    "fcucb_d_fairness_bound",
+    "fcts_d_reward_bound",
+    "fcts_d_fairness_bound",
+    "op_fcucb_d_reward_bound",
+    "op_fcucb_d_fairness_bound",
+    "op_fcts_d_reward_bound",
+    "op_fcts_d_fairness_bound",
     "best_quantile",
 ]

@@ -15,7 +15,7 @@ from fairlib.result import Result
 from fairlib.rules import Number
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SemiResult(Result):
     r"""What happened in a game with several fair plays a round.
 
@@ -25,7 +25,8 @@ class SemiResult(Result):
         Expected reward of the optimal fair policy less that of the policy where that is positive, summed over the
         rounds so far (equation 5).
     signed_regret : ndarray, shape (runs, R)
-        The same without cutting each round's term at 0.
+        The same without cutting each round's term at 0: what `fairlib.exposure.ExposureResult`, after its paper, has as
+        the reward regret.
     fairness_regret : ndarray, shape (runs, R)
         Distance :math:`\sum_a |p^\star_a - p_{t,a}|` to the optimal fair policy, summed over the rounds so far
         (equation 6).
@@ -44,7 +45,7 @@ class SemiResult(Result):
     fairness_regret: NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SemiBandit(Bandit):
     """A game in which L arms are played each round, each owed plays in proportion to its merit (Section 3).
 
@@ -56,7 +57,7 @@ class SemiBandit(Bandit):
     Raises
     ------
     TypeError, ValueError
-        If `merit` is not a `Merit`, a mean is outside its range, or its largest value is more than (K-1)/(L-1) times
+        If `merit` is not a `Merit`, a mean is outside its range, or its largest value is more than (K-1)/(m-1) times
         its smallest (Assumption 1): then an arm could need a probability above 1, and the message says which.
 
     Examples
@@ -140,7 +141,7 @@ def _cap(merit: Merit, arms: int, plays: int, arm: int = 0) -> None:
     ratio = merits.max() / merits.min()
     if plays > 1 and ratio > (arms - 1) / (plays - 1) * (1 + 1e-9):
         raise ValueError(
-            f"merit must not vary by more than a factor of {(arms - 1) / (plays - 1):g}, (K-1)/(L-1), but "
+            f"merit must not vary by more than a factor of {(arms - 1) / (plays - 1):g}, (K-1)/(m-1), but "
             f"{merit.name!r} varies by {ratio:.4g}: arm {arm} would be played with probability "
             f"{plays * ratio / (ratio + arms - 1):.4g} if its mean were {grid[merits.argmax()]:g} and the others' "
             f"{grid[merits.argmin()]:g}"

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairlib import checks
 from fairlib.arms import Delay
+from fairlib.rules import Array
 
 
 class Law(Delay):
@@ -26,6 +28,11 @@ class Law(Delay):
     **settings
         What `draw` is set with.
 
+    Raises
+    ------
+    TypeError, ValueError
+        As for `Delay`, or if `quantiles` can't be called.
+
     Examples
     --------
     >>> law = geometric([0.5, 0.05])
@@ -38,16 +45,21 @@ class Law(Delay):
         draw: Callable[..., float],
         *,
         name: str,
-        quantiles: Callable[[float, NDArray[np.float64]], NDArray[np.float64]],
+        quantiles: Callable[[float, Array], Array],
         **settings: ArrayLike,
     ) -> None:
         super().__init__(draw, name=name, **settings)
-        self.quantiles = quantiles
+        self.quantiles = checks.function("quantiles", quantiles)
 
 
 def fixed_draw(rounds):
     """Return the arm's one delay."""
     return rounds
+
+
+def _fixed_quantiles(late: Array, q: float, means: Array) -> Array:
+    """Return the quantiles of each arm's delay."""
+    return late.copy()
 
 
 def fixed(rounds: ArrayLike) -> Law:
@@ -76,12 +88,18 @@ def fixed(rounds: ArrayLike) -> Law:
     """
     late = _rounds("rounds", rounds)
     name = f"fixed {late[0]:g}" if (late == late[0]).all() else "fixed"
-    return Law(fixed_draw, name=name, quantiles=lambda q, means: late.copy(), rounds=late)
+    return Law(fixed_draw, name=name, quantiles=partial(_fixed_quantiles, late), rounds=late)
 
 
 def geometric_draw(scale, rng):
     """Return the number of tosses up to the first success: an exponential variate, rounded up."""
     return 1 + int(scale * rng.standard_exponential())
+
+
+def _geometric_quantiles(p: Array, q: float, means: Array) -> Array:
+    """Return the quantiles of each arm's delay."""
+    with np.errstate(divide="ignore"):
+        return np.maximum(1, np.ceil(np.log1p(-q) / np.log1p(-p) - 1e-12)) if q < 1 else np.where(p < 1, np.inf, 1)
 
 
 def geometric(probability: ArrayLike) -> Law:
@@ -109,19 +127,22 @@ def geometric(probability: ArrayLike) -> Law:
     """
     p = checks.vector("probability", probability, high=1, above=0)
 
-    def quantiles(q: float, means: NDArray[np.float64]) -> NDArray[np.float64]:
-        with np.errstate(divide="ignore"):
-            return np.maximum(1, np.ceil(np.log1p(-q) / np.log1p(-p) - 1e-12)) if q < 1 else np.where(p < 1, np.inf, 1)
-
     with np.errstate(divide="ignore"):
         scale = -1 / np.log1p(-p)
-    return Law(geometric_draw, name=_named("geometric", p), quantiles=quantiles, scale=scale)
+    return Law(geometric_draw, name=_named("geometric", p), quantiles=partial(_geometric_quantiles, p), scale=scale)
 
 
 def pareto_draw(index, rng):
     """Return a Pareto delay of scale 1, rounded up; never if it is past counting."""
     power = -math.log(1.0 - rng.random()) / index
     return math.ceil(math.exp(power)) if power < 34.0 else math.inf
+
+
+def _pareto_quantiles(alpha: Array, q: float, means: Array) -> Array:
+    """Return the quantiles of each arm's delay."""
+    with np.errstate(over="ignore"):
+        late = np.power(1 - q, -1 / alpha) if q < 1 else np.full_like(alpha, np.inf)
+        return np.ceil(late * (1 - 1e-12))
 
 
 def pareto(index: ArrayLike) -> Law:
@@ -149,17 +170,17 @@ def pareto(index: ArrayLike) -> Law:
     """
     alpha = checks.vector("index", index, above=0)
 
-    def quantiles(q: float, means: NDArray[np.float64]) -> NDArray[np.float64]:
-        with np.errstate(over="ignore"):
-            late = np.power(1 - q, -1 / alpha) if q < 1 else np.full_like(alpha, np.inf)
-            return np.ceil(late * (1 - 1e-12))
-
-    return Law(pareto_draw, name=_named("Pareto", alpha), quantiles=quantiles, index=alpha)
+    return Law(pareto_draw, name=_named("Pareto", alpha), quantiles=partial(_pareto_quantiles, alpha), index=alpha)
 
 
 def packet_loss_draw(arrives, when_zero, reward, rng):
     """Return 0, or never: the chance depends on the arm, and perhaps on the reward."""
     return 0.0 if rng.random() < (arrives if reward > 0.5 else when_zero) else math.inf
+
+
+def _packet_loss_quantiles(one: Array, zero: Array, q: float, means: Array) -> Array:
+    """Return the quantiles of each arm's delay."""
+    return np.where(q <= means * one + (1 - means) * zero + 1e-12, 0.0, np.inf)
 
 
 def packet_loss(arrives: ArrayLike, when_zero: ArrayLike | None = None) -> Law:
@@ -190,16 +211,21 @@ def packet_loss(arrives: ArrayLike, when_zero: ArrayLike | None = None) -> Law:
     one = checks.vector("arrives", arrives, 0, 1)
     zero = one if when_zero is None else _as_many("when_zero", checks.vector("when_zero", when_zero, 0, 1), one.size)
 
-    def quantiles(q: float, means: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.where(q <= means * one + (1 - means) * zero + 1e-12, 0.0, np.inf)
-
     name = _named("packet loss", one) if when_zero is None else "packet loss by reward"
-    return Law(packet_loss_draw, name=name, quantiles=quantiles, arrives=one, when_zero=zero)
+    return Law(
+        packet_loss_draw, name=name, quantiles=partial(_packet_loss_quantiles, one, zero), arrives=one, when_zero=zero
+    )
 
 
 def biased_draw(when_one, when_zero, reward):
     """Return one delay for a success and another for a failure."""
     return when_one if reward > 0.5 else when_zero
+
+
+def _biased_quantiles(one: Array, zero: Array, q: float, means: Array) -> Array:
+    """Return the quantiles of each arm's delay."""
+    early = np.where(one <= zero, means, 1 - means) + np.where(one == zero, 1 - means, 0)
+    return np.where(q <= early + 1e-12, np.minimum(one, zero), np.maximum(one, zero))
 
 
 def biased(when_one: ArrayLike, when_zero: ArrayLike) -> Law:
@@ -228,17 +254,23 @@ def biased(when_one: ArrayLike, when_zero: ArrayLike) -> Law:
     one = _rounds("when_one", when_one)
     zero = _rounds("when_zero", when_zero, one.size)
 
-    def quantiles(q: float, means: NDArray[np.float64]) -> NDArray[np.float64]:
-        early = np.where(one <= zero, means, 1 - means) + np.where(one == zero, 1 - means, 0)
-        return np.where(q <= early + 1e-12, np.minimum(one, zero), np.maximum(one, zero))
-
-    return Law(biased_draw, name="biased", quantiles=quantiles, when_one=one, when_zero=zero)
+    return Law(
+        biased_draw, name="biased", quantiles=partial(_biased_quantiles, one, zero), when_one=one, when_zero=zero
+    )
 
 
 def log_normal_draw(centre, sigma, rng):
     """Return a log-normal delay, rounded down; never if it is past counting."""
     power = rng.normal(centre, sigma)
     return math.floor(math.exp(power)) if power < 34.0 else math.inf
+
+
+def _log_normal_quantiles(centre: Array, sigma: Array, q: float, means: Array) -> Array:
+    """Return the quantiles of each arm's delay."""
+    from scipy.special import ndtri  # here, as the import of the package must stay quick
+
+    with np.errstate(over="ignore"):
+        return np.floor(np.exp(centre + sigma * ndtri(q)) + 1e-9)
 
 
 def log_normal(median: ArrayLike, spread: ArrayLike) -> Law:
@@ -266,21 +298,26 @@ def log_normal(median: ArrayLike, spread: ArrayLike) -> Law:
     >>> log_normal([100], [2.0]).quantiles(0.5, np.zeros(1))
     array([100.])
     """
-    from scipy.special import ndtri  # only here: SciPy is slow to import, and the package must not be
-
     centre = np.log(checks.vector("median", median, above=0))
     sigma = _as_many("spread", checks.vector("spread", spread, above=0), centre.size)
 
-    def quantiles(q: float, means: NDArray[np.float64]) -> NDArray[np.float64]:
-        with np.errstate(over="ignore"):
-            return np.floor(np.exp(centre + sigma * ndtri(q)) + 1e-9)
-
-    return Law(log_normal_draw, name="log-normal", quantiles=quantiles, centre=centre, sigma=sigma)
+    return Law(
+        log_normal_draw,
+        name="log-normal",
+        quantiles=partial(_log_normal_quantiles, centre, sigma),
+        centre=centre,
+        sigma=sigma,
+    )
 
 
 def empirical_draw(number, delays, rng):
     """Return one of the arm's recorded delays."""
     return delays[int(rng.random() * number)]
+
+
+def _empirical_quantiles(samples: list[Array], q: float, means: Array) -> Array:
+    """Return the quantiles of each arm's delay."""
+    return np.array([sample[max(0, math.ceil(q * len(sample) - 1e-9) - 1)] for sample in samples])
 
 
 def empirical(delays: Sequence[ArrayLike]) -> Law:
@@ -306,7 +343,8 @@ def empirical(delays: Sequence[ArrayLike]) -> Law:
     >>> empirical([[0, 3, 3, 10], [7]]).quantiles(0.75, np.zeros(2))
     array([3., 7.])
     """
-    if not isinstance(delays, Sequence | np.ndarray) or isinstance(delays, str) or len(delays) == 0:
+    listed = isinstance(delays, Sequence | np.ndarray) and not isinstance(delays, str)
+    if not listed or getattr(delays, "shape", None) == () or len(delays) == 0:
         raise TypeError(f"delays must be a list with a list of delays for each arm, not {delays!r}")
     samples = [np.sort(_rounds(f"delays[{a}]", sample)) for a, sample in enumerate(delays)]
     table = np.zeros((len(samples), max(map(len, samples))))
@@ -314,18 +352,14 @@ def empirical(delays: Sequence[ArrayLike]) -> Law:
         row[: len(sample)] = sample
     numbers = np.array([len(sample) for sample in samples], dtype=np.float64)
 
-    def quantiles(q: float, means: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.array([sample[max(0, math.ceil(q * len(sample) - 1e-9) - 1)] for sample in samples])
+    return Law(
+        empirical_draw, name="empirical", quantiles=partial(_empirical_quantiles, samples), number=numbers, delays=table
+    )
 
-    return Law(empirical_draw, name="empirical", quantiles=quantiles, number=numbers, delays=table)
 
-
-def _rounds(name: str, value: ArrayLike, size: int | None = None) -> NDArray[np.float64]:
+def _rounds(name: str, value: ArrayLike, size: int | None = None) -> Array:
     """Take delays: whole numbers of at least 0, or infinity."""
-    try:
-        late = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be a list of whole numbers of rounds, not {value!r}") from error
+    late = checks.floats(name, value, "a list of whole numbers of rounds")
     if late.ndim != 1 or late.size == 0:
         raise ValueError(f"{name} must be a list of at least one delay, not {value!r}")
     with np.errstate(invalid="ignore"):
@@ -338,11 +372,11 @@ def _rounds(name: str, value: ArrayLike, size: int | None = None) -> NDArray[np.
     return late if size is None else _as_many(name, late, size)
 
 
-def _as_many(name: str, numbers: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+def _as_many(name: str, numbers: Array, size: int) -> Array:
     if numbers.size != size:
         raise ValueError(f"{name} must have {size} numbers, one an arm, not {numbers.size}")
     return numbers
 
 
-def _named(law: str, numbers: NDArray[np.float64]) -> str:
+def _named(law: str, numbers: Array) -> str:
     return f"{law} {numbers[0]:g}" if (numbers == numbers[0]).all() else law

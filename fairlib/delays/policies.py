@@ -1,7 +1,7 @@
 """FCUCB-D and FCTS-D, OP-FCUCB-D and OP-FCTS-D, a policy with two boxes, and the paper's rivals."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from fairlib.compilation import helper
 from fairlib.delays.game import _cap
 from fairlib.merit import Box, Merit, as_merit, best_in_box, play_by_merit
 from fairlib.policy import Policy, share_out
-from fairlib.rules import Number, PerArm, ask, rule
+from fairlib.rules import Array, Number, PerArm, ask, rule
 
 
 @helper
@@ -184,7 +184,7 @@ def fcucb_d(merit: Merit, arms: int, plays: int, radius: tuple[float, float] | N
 
     See Also
     --------
-    fcucb_d_bound : what is proved of its regrets.
+    fcucb_d_reward_bound, fcucb_d_fairness_bound : what is proved of its regrets.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def fcucb_d(merit: Merit, arms: int, plays: int, radius: tuple[float, float] | N
     True
     """
     number, chosen = _size(merit, arms, plays)
-    width = _radius(radius, math.log(4 * chosen * number), 1.0)
+    width = _radius((math.log(4 * chosen * number), 1.0) if radius is None else radius)
     return Policy("FCUCB-D", fcucb_d_rule, plays=chosen, arms=number, merit=merit, **width)
 
 
@@ -235,7 +235,7 @@ def fcts_d(merit: Merit, arms: int, plays: int) -> Policy:
 
     See Also
     --------
-    fcts_d_bound : what is proved of its regrets.
+    fcts_d_reward_bound, fcts_d_fairness_bound : what is proved of its regrets.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def op_fcucb_d(merit: Merit, arms: int, plays: int, radius: tuple[float, float] 
 
     See Also
     --------
-    op_fcucb_d_bound : what is proved of its regrets.
+    op_fcucb_d_reward_bound, op_fcucb_d_fairness_bound : what is proved of its regrets.
 
     Examples
     --------
@@ -311,7 +311,7 @@ def op_fcucb_d(merit: Merit, arms: int, plays: int, radius: tuple[float, float] 
     True
     """
     number, chosen = _size(merit, arms, plays)
-    width = _radius(radius, math.log(6 * chosen * number), 1.0)
+    width = _radius((math.log(6 * chosen * number), 1.0) if radius is None else radius)
     return Policy("OP-FCUCB-D", op_fcucb_d_rule, plays=chosen, arms=number, merit=merit, **width)
 
 
@@ -351,7 +351,7 @@ def op_fcts_d(merit: Merit, arms: int, plays: int) -> Policy:
 
     See Also
     --------
-    op_fcts_d_bound : what is proved of its regrets.
+    op_fcts_d_reward_bound, op_fcts_d_fairness_bound : what is proved of its regrets.
 
     Examples
     --------
@@ -417,7 +417,8 @@ def two_box(merit: Merit, arms: int, plays: int, horizon: int) -> Policy:
     plays : int
         Number of arms L that are played each round, from 1 to K.
     horizon : int
-        Number of rounds T, in the radii :math:`\sqrt{\ln(4LKT)/M}` and :math:`\sqrt{\ln(6LKT)/N}`.
+        Number of rounds T, in the radii :math:`\sqrt{\ln(4LKT)/M}` and :math:`\sqrt{\ln(6LKT)/N}`. It plays no longer
+        games.
 
     Returns
     -------
@@ -441,9 +442,74 @@ def two_box(merit: Merit, arms: int, plays: int, horizon: int) -> Policy:
     True
     """
     number, chosen = _size(merit, arms, plays)
-    product = chosen * number * checks.whole("horizon", horizon, 1)
+    last = checks.whole("horizon", horizon, 1)
+    product = chosen * number * last
     widths: dict[str, Any] = {"narrow": math.log(4 * product), "safe": math.log(6 * product)}
-    return Policy("Two-box", two_box_rule, plays=chosen, arms=number, merit=merit, **widths)
+    return Policy("Two-box", two_box_rule, plays=chosen, arms=number, horizon=last, merit=merit, **widths)
+
+
+class Notes(NamedTuple):
+    """Memory of recent half: how much had arrived of each arm, and its sum, in rounds eight to a doubling."""
+
+    observed: Annotated[Array, 512, "K"]
+    total: Annotated[Array, 512, "K"]
+
+
+@rule
+def recent_half_rule(plays, merit, seen, notes: Notes, p):
+    """Play by the merit of the mean of what arrived in the second half of the game, kept to what is possible."""
+    if take_turns(seen.t, plays, p):
+        return
+    half = int(8 * math.log2(seen.t))  # line 1; nine places on is this round's, later rounds write over it
+    for a in range(p.size):
+        notes.observed[half + 9, a], notes.total[half + 9, a] = seen.observed[a], seen.total[a]
+        n, missing = seen.selected[a], seen.selected[a] - seen.observed[a]
+        low, high = seen.total[a] / n, (missing + seen.total[a]) / n
+        m, total = seen.observed[a] - notes.observed[half, a], seen.total[a] - notes.total[half, a]
+        mean = total / m if m > 0 else 0.5 * (low + high)  # line 2
+        p[a] = min(max(mean, low), high)  # line 3
+    play_by_merit(merit, p, plays, p)  # line 4
+
+
+def recent_half(merit: Merit, arms: int, plays: int) -> Policy:
+    r"""Recent half: one policy for delays of either kind, without boxes, horizon or test. Ours, not the paper's.
+
+    Plays in proportion to the merit of the mean of what arrived in the second half of the game, or a little more of
+    it, moved into the interval from the pessimistic to the optimistic estimate, where the mean of all rewards lies.
+    What arrived late because of what it was misleads only until it is older than half of the game.
+
+    Parameters
+    ----------
+    merit : Merit
+        What an arm of a given mean deserves, for means in [0, 1].
+    arms : int
+        Number of arms K.
+    plays : int
+        Number of arms that are played each round, from 1 to K.
+
+    Returns
+    -------
+    Policy
+        The policy; it plays each arm once first.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is out of range, or some arm could need a probability above 1 (Assumption 1).
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.delays import SemiBandit, biased
+    >>> from fairlib.merit import power
+    >>> late = biased([200, 0, 0, 0], [0, 200, 200, 200])
+    >>> game = SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, delay=late, merit=power(2, 4))
+    >>> result = fl.simulate(game, recent_half(game.merit, 4, 2), 50_000)
+    >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
+    True
+    """
+    number, chosen = _size(merit, arms, plays)
+    return Policy("recent half", recent_half_rule, plays=chosen, arms=number, merit=merit)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -490,7 +556,7 @@ def cucb_d(plays: int, radius: tuple[float, float] = (0.0, 1.5)) -> Policy:
     >>> bool(fl.simulate(game, cucb_d(2), 5000).share[0, -1, 2] < 0.05)
     True
     """
-    return Policy("CUCB-D", cucb_d_rule, plays=plays, **_radius(radius, 0.0, 1.5))
+    return Policy("CUCB-D", cucb_d_rule, plays=plays, **_radius(radius))
 
 
 @rule
@@ -619,8 +685,10 @@ def late_start(learner: Policy, rounds: int) -> Policy:
     """
     if not isinstance(learner, Policy):
         raise TypeError(f"learner must be a Policy, such as fcts_d(power(2, 4), 7, 3), not {learner!r}")
-    settings: dict[str, Any] = {"rounds": checks.whole("rounds", rounds, 1), "learner": learner}
-    return Policy(learner.name, late_start_rule, plays=learner.plays, arms=learner.arms, **settings)
+    first = checks.whole("rounds", rounds, 1)
+    horizon = None if learner.horizon is None else first + learner.horizon  # the learner's round 1 is a later one
+    settings: dict[str, Any] = {"rounds": first, "learner": learner}
+    return Policy(learner.name, late_start_rule, plays=learner.plays, arms=learner.arms, horizon=horizon, **settings)
 
 
 def _size(merit: Merit, arms: int, plays: int) -> tuple[int, int]:
@@ -633,6 +701,7 @@ def _size(merit: Merit, arms: int, plays: int) -> tuple[int, int]:
     return number, chosen
 
 
-def _radius(radius: tuple[float, float] | None, base: float, slope: float) -> dict[str, Any]:
-    a, b = (base, slope) if radius is None else radius
+def _radius(radius: tuple[float, float]) -> dict[str, Any]:
+    """Take the two numbers of a radius, as the rules have them."""
+    a, b = checks.pair("radius", radius, "two numbers (a, b), such as (0.0, 1.5)")
     return {"base": checks.real("radius[0]", a, 0, math.inf), "slope": checks.real("radius[1]", b, 0, math.inf)}

@@ -1,6 +1,7 @@
 """What is proved of the four policies of the paper, in terms of the quantiles of the delay."""
 
 import math
+import sys
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
@@ -13,48 +14,30 @@ from fairlib.delays.game import SemiBandit
 from fairlib.merit import Merit
 
 
-class Bounds(NamedTuple):
-    """Bounds on the two expected regrets.
+def fcucb_d_reward_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+    r"""Bound FCUCB-D's reward regret for delays that do not depend on the reward (Theorem 6, repaired and sharpened).
 
-    Parameters
-    ----------
-    reward : ndarray
-        On the reward regret, each round's term cut at 0 (equation 5).
-    fairness : ndarray
-        On the fairness regret (equation 6).
+    With :math:`B_q = \frac{mK}{T} + K(\lceil 24 \ln T / q \rceil + d^\star) + 2 \sqrt{2mKT/q}`,
+    :math:`W_q = m(d^\star + 1) + 8 \rho K (1 + \ln K) / q` and :math:`V_q = 2 \sqrt{2 \rho mKT/q}`, where :math:`\rho`
+    is the ratio of the largest merit to the smallest,
 
-    Examples
-    --------
-    >>> Bounds(np.float64(1.0), np.float64(2.0)).fairness
-    np.float64(2.0)
-    """
+    .. math:: K + m + \frac{1 + \ln T}{8mK} + \min\bigl(2 \sqrt{\ln(4mKT)}\, B_q, W_q + 2 \sqrt{\ln(4mKT)}\, V_q\bigr).
 
-    reward: NDArray[np.float64]
-    fairness: NDArray[np.float64]
-
-
-def fcucb_d_bound(game: SemiBandit, horizon: ArrayLike, q: float) -> Bounds:
-    r"""Bound FCUCB-D's regrets for delays that do not depend on the reward (Theorem 6, repaired and sharpened).
-
-    With :math:`B_q` the smaller of :math:`\frac{LK}{T} + K(\lceil 24 \ln T / q \rceil + d^\star) + 2 \sqrt{2LKT/q}` and
-    :math:`L(d^\star + 1) + 8 \rho K (1 + \ln K) / q + 2 \sqrt{2 \rho LKT/q}`, where :math:`\rho` is the ratio of the
-    largest merit to the smallest, the reward regret is at most
-    :math:`K + L + \frac{1 + \ln T}{8LK} + 2 \sqrt{\ln(4LKT)} B_q`, and the fairness regret at most
-    :math:`2(K + L) + \frac{1 + \ln T}{4LK} + \frac{4M}{\lambda} \sqrt{\ln(4LKT)} B_q`.
+    It is on the regret of which each round's term is cut at 0 (equation 5).
 
     Parameters
     ----------
     game : SemiBandit
         The game.
-    horizon : array_like of int
+    horizon : int or array_like of int
         Number of rounds T, one or many.
     q : float
         The quantile, above 0 and at most 1; the bound holds for each.
 
     Returns
     -------
-    Bounds
-        Of the shape of `horizon`; infinite where less than a share q ever arrives.
+    float or ndarray, shape of `horizon`
+        The bound; infinite where less than a share q ever arrives.
 
     Raises
     ------
@@ -67,34 +50,35 @@ def fcucb_d_bound(game: SemiBandit, horizon: ArrayLike, q: float) -> Bounds:
     >>> from fairlib.delays import SemiBandit
     >>> from fairlib.merit import power
     >>> game = SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, merit=power(2, 4))
-    >>> fcucb_d_bound(game, 10**6, 1.0).reward.round()
+    >>> fcucb_d_reward_bound(game, 10**6, q=1.0).round()
     np.float64(77561.0)
     """
-    k, plays, t = game.arms.means.size, game.plays, checks.rounds("horizon", horizon)
-    width = np.sqrt(np.log(4 * plays * k * t)) * _arrived(game, t, q)
-    seldom = (1 + np.log(t)) / (8 * plays * k)
-    return Bounds(k + plays + seldom + 2 * width, 2 * (k + plays + seldom) + 4 * _slope(game) * width)
+    given = _take(game, horizon, q)
+    failures, radius = _fcucb_d(given)
+    return failures + _late(given, radius, 1.0)
 
 
-def fcts_d_bound(game: SemiBandit, horizon: ArrayLike, q: float) -> Bounds:
-    r"""Bound FCTS-D's regrets, on average over a uniform prior (Theorem 7, repaired and sharpened).
+def fcucb_d_fairness_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+    r"""Bound FCUCB-D's fairness regret for delays that do not depend on the reward (Theorem 6, repaired and sharpened).
 
-    The fairness regret is at most :math:`\frac{2M}{\lambda} \bigl[(\frac12 + \sqrt{\ln(2KT)}) B_q + \frac1T\bigr]` with
-    :math:`B_q` as for `fcucb_d_bound`, and the reward regret at most half of that (erratum E-D2).
+    .. math:: 2(K + m) + \frac{1 + \ln T}{4mK} + \min\Bigl(\frac{4L}{\gamma} \sqrt{\ln(4mKT)}\, B_q,
+        2 W_q + \frac{4L}{\gamma} \sqrt{\ln(4mKT)}\, V_q\Bigr) ,
+
+    with :math:`B_q`, :math:`W_q` and :math:`V_q` as for `fcucb_d_reward_bound`.
 
     Parameters
     ----------
     game : SemiBandit
-        The game; of its arms only their number matters.
-    horizon : array_like of int
+        The game.
+    horizon : int or array_like of int
         Number of rounds T, one or many.
     q : float
         The quantile, above 0 and at most 1; the bound holds for each.
 
     Returns
     -------
-    Bounds
-        Of the shape of `horizon`; infinite where less than a share q ever arrives.
+    float or ndarray, shape of `horizon`
+        The bound; infinite where less than a share q ever arrives.
 
     Raises
     ------
@@ -107,34 +91,116 @@ def fcts_d_bound(game: SemiBandit, horizon: ArrayLike, q: float) -> Bounds:
     >>> from fairlib.delays import SemiBandit
     >>> from fairlib.merit import power
     >>> game = SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, merit=power(2, 4))
-    >>> fcts_d_bound(game, 10**6, 1.0).fairness.round()
+    >>> fcucb_d_fairness_bound(game, 10**6, q=1.0).round()
+    np.float64(1240882.0)
+    """
+    given = _take(game, horizon, q)
+    failures, radius = _fcucb_d(given)
+    return 2 * failures + 2 * _late(given, radius, given.slope)
+
+
+def fcts_d_reward_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+    r"""Bound FCTS-D's reward regret, on average over a uniform prior (Theorem 7, repaired and sharpened).
+
+    It is half of `fcts_d_fairness_bound` (erratum E-D2), on the regret of which each round's term is cut at 0
+    (equation 5).
+
+    Parameters
+    ----------
+    game : SemiBandit
+        The game; of its arms only their number counts.
+    horizon : int or array_like of int
+        Number of rounds T, one or many.
+    q : float
+        The quantile, above 0 and at most 1; the bound holds for each.
+
+    Returns
+    -------
+    float or ndarray, shape of `horizon`
+        The bound; infinite where less than a share q ever arrives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.delays import SemiBandit
+    >>> from fairlib.merit import power
+    >>> game = SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, merit=power(2, 4))
+    >>> fcts_d_reward_bound(game, 10**6, q=1.0).round()
+    np.float64(334826.0)
+    """
+    return fcts_d_fairness_bound(game, horizon, q=q) / 2
+
+
+def fcts_d_fairness_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+    r"""Bound FCTS-D's fairness regret, on average over a uniform prior (Theorem 7, repaired and sharpened).
+
+    .. math:: \frac{2L}{\gamma T} + \min\Bigl(\frac{2L}{\gamma} \Bigl(\frac12 + \sqrt{\ln(2KT)}\Bigr) B_q,
+        2 W_q + \frac{2L}{\gamma} \Bigl(\frac12 + \sqrt{\ln(2KT)}\Bigr) V_q\Bigr) ,
+
+    with :math:`B_q`, :math:`W_q` and :math:`V_q` as for `fcucb_d_reward_bound`.
+
+    Parameters
+    ----------
+    game : SemiBandit
+        The game; of its arms only their number counts.
+    horizon : int or array_like of int
+        Number of rounds T, one or many.
+    q : float
+        The quantile, above 0 and at most 1; the bound holds for each.
+
+    Returns
+    -------
+    float or ndarray, shape of `horizon`
+        The bound; infinite where less than a share q ever arrives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.delays import SemiBandit
+    >>> from fairlib.merit import power
+    >>> game = SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, merit=power(2, 4))
+    >>> fcts_d_fairness_bound(game, 10**6, q=1.0).round()
     np.float64(669653.0)
     """
-    k, t = game.arms.means.size, checks.rounds("horizon", horizon)
-    fairness = 2 * _slope(game) * ((0.5 + np.sqrt(np.log(2 * k * t))) * _arrived(game, t, q) + 1 / t)
-    return Bounds(fairness / 2, fairness)
+    given = _take(game, horizon, q)
+    drawn = 0.5 + np.sqrt(np.log(2 * given.arms * given.t))
+    return 2 * given.slope / given.t + 2 * _late(given, drawn, given.slope)
 
 
-def op_fcucb_d_bound(game: SemiBandit, horizon: ArrayLike, q: float) -> Bounds:
-    r"""Bound OP-FCUCB-D's regrets, whatever the delays depend on (Theorem 8, sharpened).
+def op_fcucb_d_reward_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+    r"""Bound OP-FCUCB-D's reward regret, whatever the delays depend on (Theorem 8, sharpened).
 
-    With :math:`C_q = L(1-q)T + K d^\star \bigl(1 + \ln(1 + \frac{LT}{K d^\star})\bigr) + 6 \sqrt{\ln(6LKT)} \sqrt{LKT}`
-    the reward regret is at most :math:`K + L + \frac{2 + \ln T}{18LK} + C_q`, and the fairness regret at most
-    :math:`2(K + L) + \frac{2 + \ln T}{9LK} + \frac{2M}{\lambda} C_q`.
+    With :math:`C_q = m(1-q)T + w + 6 \sqrt{\ln(6mKT)} \sqrt{mKT}`, where :math:`w` is the smaller of
+    :math:`K d^\star \bigl(1 + \ln(1 + \frac{mT}{K d^\star})\bigr)` and :math:`D \bigl(2 + \ln(1 + \frac{mT}{D})\bigr)`
+    with :math:`D = K d^\star \frac{m \rho}{\rho + K - 1}`,
+
+    .. math:: K + m + \frac{2 + \ln T}{18mK} + C_q .
+
+    It is on the regret of which each round's term is cut at 0 (equation 5).
 
     Parameters
     ----------
     game : SemiBandit
         The game.
-    horizon : array_like of int
+    horizon : int or array_like of int
         Number of rounds T, one or many.
     q : float
         The quantile, above 0 and at most 1; the bound holds for each.
 
     Returns
     -------
-    Bounds
-        Of the shape of `horizon`; infinite where less than a share q ever arrives.
+    float or ndarray, shape of `horizon`
+        The bound; infinite where less than a share q ever arrives.
 
     Raises
     ------
@@ -147,36 +213,33 @@ def op_fcucb_d_bound(game: SemiBandit, horizon: ArrayLike, q: float) -> Bounds:
     >>> from fairlib.delays import SemiBandit
     >>> from fairlib.merit import power
     >>> game = SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, merit=power(2, 4))
-    >>> op_fcucb_d_bound(game, 10**6, 1.0).reward.round()
+    >>> op_fcucb_d_reward_bound(game, 10**6, q=1.0).round()
     np.float64(71377.0)
     """
-    k, plays, t = game.arms.means.size, game.plays, checks.rounds("horizon", horizon)
-    missing, spread = _missing(game, t, q)
-    width = missing + 6 * spread
-    seldom = (2 + np.log(t)) / (18 * plays * k)
-    return Bounds(k + plays + seldom + width, 2 * (k + plays + seldom) + 2 * _slope(game) * width)
+    failures, widths = _op_fcucb_d(_take(game, horizon, q))
+    return failures + widths
 
 
-def op_fcts_d_bound(game: SemiBandit, horizon: ArrayLike, q: float) -> Bounds:
-    r"""Bound OP-FCTS-D's regrets, whatever the delays depend on and for every mean (Theorem 9, repaired).
+def op_fcucb_d_fairness_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+    r"""Bound OP-FCUCB-D's fairness regret, whatever the delays depend on (Theorem 8, sharpened).
 
-    The fairness regret is at most :math:`\frac{1}{2LK} + \frac{2M}{\lambda} \bigl[K + K \ln(1 + \frac{LT}{2K}) +
-    \frac12 L(1-q)T + \frac12 K d^\star (1 + \ln(1 + \frac{LT}{K d^\star})) +
-    5 \sqrt{\ln(6LKT)} \sqrt{LKT}\bigr]`, and the reward regret at most half of that.
+    .. math:: 2(K + m) + \frac{2 + \ln T}{9mK} + \frac{2L}{\gamma} C_q ,
+
+    with :math:`C_q` as for `op_fcucb_d_reward_bound`.
 
     Parameters
     ----------
     game : SemiBandit
         The game.
-    horizon : array_like of int
+    horizon : int or array_like of int
         Number of rounds T, one or many.
     q : float
         The quantile, above 0 and at most 1; the bound holds for each.
 
     Returns
     -------
-    Bounds
-        Of the shape of `horizon`; infinite where less than a share q ever arrives.
+    float or ndarray, shape of `horizon`
+        The bound; infinite where less than a share q ever arrives.
 
     Raises
     ------
@@ -189,31 +252,109 @@ def op_fcts_d_bound(game: SemiBandit, horizon: ArrayLike, q: float) -> Bounds:
     >>> from fairlib.delays import SemiBandit
     >>> from fairlib.merit import power
     >>> game = SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, merit=power(2, 4))
-    >>> op_fcts_d_bound(game, 10**6, 1.0).reward.round()
+    >>> op_fcucb_d_fairness_bound(game, 10**6, q=1.0).round()
+    np.float64(1141943.0)
+    """
+    given = _take(game, horizon, q)
+    failures, widths = _op_fcucb_d(given)
+    return 2 * failures + 2 * given.slope * widths
+
+
+def op_fcts_d_reward_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+    r"""Bound OP-FCTS-D's reward regret, whatever the delays depend on and for every mean (Theorem 9, repaired).
+
+    It is half of `op_fcts_d_fairness_bound`, on the regret of which each round's term is cut at 0 (equation 5).
+
+    Parameters
+    ----------
+    game : SemiBandit
+        The game.
+    horizon : int or array_like of int
+        Number of rounds T, one or many.
+    q : float
+        The quantile, above 0 and at most 1; the bound holds for each.
+
+    Returns
+    -------
+    float or ndarray, shape of `horizon`
+        The bound; infinite where less than a share q ever arrives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.delays import SemiBandit
+    >>> from fairlib.merit import power
+    >>> game = SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, merit=power(2, 4))
+    >>> op_fcts_d_reward_bound(game, 10**6, q=1.0).round()
     np.float64(476234.0)
     """
-    k, plays, t = game.arms.means.size, game.plays, checks.rounds("horizon", horizon)
-    missing, spread = _missing(game, t, q)
-    width = k * (1 + np.log1p(plays * t / (2 * k))) + missing / 2 + 5 * spread
-    fairness = 1 / (2 * plays * k) + 2 * _slope(game) * width
-    return Bounds(fairness / 2, fairness)
+    return op_fcts_d_fairness_bound(game, horizon, q=q) / 2
 
 
-def best_quantile(bound: Callable[[SemiBandit, ArrayLike, float], Bounds], game: SemiBandit, horizon: int) -> float:
-    """Find the quantile for which a bound on the fairness regret is smallest.
+def op_fcts_d_fairness_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+    r"""Bound OP-FCTS-D's fairness regret, whatever the delays depend on and for every mean (Theorem 9, repaired).
+
+    .. math:: \frac{1}{2mK} + \frac{2L}{\gamma} \Bigl[K + K \ln\Bigl(1 + \frac{mT}{2K}\Bigr) + \tfrac12 m(1-q)T +
+        \tfrac12 w + 5 \sqrt{\ln(6mKT)} \sqrt{mKT}\Bigr] ,
+
+    with :math:`w` as for `op_fcucb_d_reward_bound`.
+
+    Parameters
+    ----------
+    game : SemiBandit
+        The game.
+    horizon : int or array_like of int
+        Number of rounds T, one or many.
+    q : float
+        The quantile, above 0 and at most 1; the bound holds for each.
+
+    Returns
+    -------
+    float or ndarray, shape of `horizon`
+        The bound; infinite where less than a share q ever arrives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.delays import SemiBandit
+    >>> from fairlib.merit import power
+    >>> game = SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, merit=power(2, 4))
+    >>> op_fcts_d_fairness_bound(game, 10**6, q=1.0).round()
+    np.float64(952469.0)
+    """
+    given = _take(game, horizon, q)
+    k, plays, slope, _, t, _, _ = given
+    missing, spread = _missing(given)
+    return 1 / (2 * plays * k) + 2 * slope * (k * (1 + np.log1p(plays * t / (2 * k))) + missing / 2 + 5 * spread)
+
+
+def best_quantile(
+    bound: Callable[..., NDArray[np.float64]], game: SemiBandit, horizon: ArrayLike
+) -> NDArray[np.float64]:
+    """Find the quantile for which a bound is smallest.
 
     Parameters
     ----------
     bound : callable
-        One of the four bounds of this module.
+        One of the eight bounds of this package.
     game : SemiBandit
         The game.
-    horizon : int
-        Number of rounds T.
+    horizon : int or array_like of int
+        Number of rounds T, one or many.
 
     Returns
     -------
-    float
+    float or ndarray, shape of `horizon`
         The best q among 0.001, 0.002, ..., 1.
 
     Raises
@@ -227,33 +368,78 @@ def best_quantile(bound: Callable[[SemiBandit, ArrayLike, float], Bounds], game:
     >>> from fairlib.delays import SemiBandit, packet_loss
     >>> from fairlib.merit import power
     >>> game = SemiBandit(fl.bernoulli([0.2, 0.9]), delay=packet_loss([0.8, 0.5]), merit=power(2, 4))
-    >>> best_quantile(fcucb_d_bound, game, 10**6)
-    0.5
+    >>> best_quantile(fcucb_d_fairness_bound, game, 10**6)
+    np.float64(0.5)
     """
-    choices = [i / 1000 for i in range(1, 1001)]
-    return choices[int(np.argmin([bound(game, horizon, q).fairness for q in choices]))]
+    if not callable(bound):
+        raise TypeError(f"bound must be a function, such as fcucb_d_fairness_bound, not {bound!r}")
+    choices = np.arange(1, 1001) / 1000
+    best: NDArray[np.float64] = choices[np.argmin([bound(game, horizon, q=q) for q in choices], axis=0)]
+    return best
 
 
-def _arrived(game: SemiBandit, t: NDArray[np.int64], q: float) -> NDArray[np.float64]:
-    """Bound the sum of 1 / sqrt(M) over the plays: for any plays at all, or for plays that are never rare."""
-    k, plays, late = game.arms.means.size, game.plays, game.quantiles(q).max()
-    ratio = _largest(game.merit) / game.merit.minimum
-    any_plays = plays * k / t + k * (np.ceil(24 * np.log(t) / q) + late) + 2 * np.sqrt(2 * plays * k * t / q)
-    frequent = plays * (late + 1) + 8 * ratio * k * (1 + math.log(k)) / q + 2 * np.sqrt(2 * ratio * plays * k * t / q)
-    return np.minimum(any_plays, frequent)
+class _Given(NamedTuple):
+    """What the bounds depend on: sizes, the merit's steepness and range, the horizon, the quantile and its delay."""
+
+    arms: int
+    plays: int
+    slope: float
+    ratio: float
+    t: NDArray[np.float64]
+    q: float
+    late: float
 
 
-def _missing(game: SemiBandit, t: NDArray[np.int64], q: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Bound the sum of the missing shares over the plays, and of the widths."""
-    k, plays, late = game.arms.means.size, game.plays, game.quantiles(q).max()
-    waiting = k * late * (1 + np.log1p(plays * t / (k * late))) if 0 < late < math.inf else late * t
-    return plays * (1 - q) * t + waiting, np.sqrt(np.log(6 * plays * k * t)) * np.sqrt(plays * k * t)
-
-
-def _slope(game: SemiBandit) -> float:
-    return game.merit.lipschitz / game.merit.minimum
+def _take(game: SemiBandit, horizon: ArrayLike, q: float) -> _Given:
+    """Take at the door what all bounds take."""
+    if not isinstance(game, SemiBandit):
+        raise TypeError(
+            "game must be a SemiBandit, such as SemiBandit(bernoulli([0.9, 0.5, 0.5]), plays=2, merit=power(2, 1)), "
+            f"not {game!r}"
+        )
+    f, rounds, share = game.merit, checks.many("horizon", horizon, 1, whole=True), checks.real("q", q, high=1, above=0)
+    late = float(game.quantiles(share).max())
+    slope = max(f.lipschitz / f.minimum, sys.float_info.min)  # not 0, which times infinity is no number
+    return _Given(game.arms.means.size, game.plays, slope, _largest(f) / f.minimum, rounds, share, late)
 
 
 @lru_cache(maxsize=64)
 def _largest(merit: Merit) -> float:
     return float(merit(np.linspace(merit.low, merit.high, 1001)).max())
+
+
+def _fcucb_d(given: _Given) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what FCUCB-D's bounds have in common: what failures cost, and the width of a box with one arrival."""
+    k, plays, t = given.arms, given.plays, given.t
+    return k + plays + (1 + np.log(t)) / (8 * plays * k), 2 * np.sqrt(np.log(4 * plays * k * t))
+
+
+def _op_fcucb_d(given: _Given) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what OP-FCUCB-D's bounds have in common: what failures cost, and what missing news and widths sum to."""
+    k, plays, t = given.arms, given.plays, given.t
+    missing, spread = _missing(given)
+    return k + plays + (2 + np.log(t)) / (18 * plays * k), missing + 6 * spread
+
+
+def _late(given: _Given, width: NDArray[np.float64], slope: float) -> NDArray[np.float64]:
+    """Sum `slope` times `width` / sqrt(M) over the plays: for any plays at all, or for plays that are never rare.
+
+    The second charges each round in which too little has arrived with all that a round can cost.
+    """
+    k, plays, _, ratio, t, q, late = given
+    any_plays = plays * k / t + k * (np.ceil(24 * np.log(t) / q) + late) + 2 * np.sqrt(2 * plays * k * t / q)
+    blind = plays * (late + 1) + 8 * ratio * k * (1 + math.log(k)) / q
+    frequent = blind + slope * width * 2 * np.sqrt(2 * ratio * plays * k * t / q)
+    bound: NDArray[np.float64] = np.minimum(slope * width * any_plays, frequent)
+    return bound
+
+
+def _missing(given: _Given) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bound the sum of the missing shares over the plays, and of the widths."""
+    k, plays, _, ratio, t, q, late = given
+    waiting = late * t
+    if 0 < late < math.inf:
+        often = k * late * plays * ratio / (ratio + k - 1)  # no fair policy plays an arm more often while it waits
+        any_plays = k * late * (1 + np.log1p(plays * t / (k * late)))
+        waiting = np.minimum(any_plays, often * (2 + np.log1p(plays * t / often)))
+    return plays * (1 - q) * t + waiting, np.sqrt(np.log(6 * plays * k * t)) * np.sqrt(plays * k * t)

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.binding import shown
 from fairlib.compilation import helper
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RewardDistribution:
     r"""The distribution of a group's expected rewards, as a cumulative distribution function made of polynomials.
 
@@ -29,6 +30,12 @@ class RewardDistribution:
     coefficients : ndarray, shape (m, degree + 1)
         The coefficients :math:`c_{ij}`; the last row is 1, 0, 0, ...
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the breaks are no numbers or not in order, or the coefficients not as many rows of numbers, the last as
+        above.
+
     Examples
     --------
     >>> law = uniform_sum([1, 1])
@@ -38,6 +45,18 @@ class RewardDistribution:
 
     breaks: NDArray[np.float64]
     coefficients: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        breaks, rows = checks.vector("breaks", self.breaks), checks.array("coefficients", self.coefficients, 2)
+        if (np.diff(breaks) < 0).any():  # two may be so near that they are one float
+            raise ValueError(f"breaks must be in increasing order, not {self.breaks!r}")
+        if len(rows) != breaks.size or rows[-1, 0] != 1.0 or rows[-1, 1:].any():
+            raise ValueError(f"coefficients must be {breaks.size} rows, as there are breaks, the last 1, 0, 0, ...")
+        object.__setattr__(self, "breaks", breaks)
+        object.__setattr__(self, "coefficients", rows)
+
+    def __repr__(self) -> str:
+        return f"RewardDistribution({shown(self.breaks)}, {shown(self.coefficients)})"
 
     def cdf(self, rewards: ArrayLike) -> NDArray[np.float64]:
         r"""Return :math:`F(r)`, the relative rank of a candidate with reward r (Section 3).
@@ -52,12 +71,17 @@ class RewardDistribution:
         ndarray, shape of `rewards`
             The ranks, in [0, 1].
 
+        Raises
+        ------
+        TypeError, ValueError
+            If a reward is not a finite number.
+
         Examples
         --------
         >>> empirical([3.0, 1.0, 2.0, 2.0]).cdf([0.9, 2.0, 2.5])
         array([0.  , 0.75, 0.75])
         """
-        return np.clip(self._polynomials(np.asarray(rewards, dtype=np.float64), self.coefficients), 0.0, 1.0)
+        return np.clip(self._polynomials(checks.array("rewards", rewards), self.coefficients), 0.0, 1.0)
 
     def density(self, rewards: ArrayLike) -> NDArray[np.float64]:
         """Return the density, the derivative of the distribution function; an empirical distribution has none.
@@ -74,15 +98,15 @@ class RewardDistribution:
 
         Raises
         ------
-        ValueError
-            If the distribution jumps, as an empirical one does.
+        TypeError, ValueError
+            If a reward is not a finite number, or the distribution jumps, as an empirical one does.
 
         Examples
         --------
         >>> uniform_sum([1, 1]).density([0.5, 1.0])
         array([0.5, 1. ])
         """
-        return self._polynomials(np.asarray(rewards, dtype=np.float64), self._slopes)
+        return self._polynomials(checks.array("rewards", rewards), self._slopes)
 
     @cached_property
     def largest_density(self) -> float:
@@ -126,7 +150,7 @@ class RewardDistribution:
         >>> empirical([3.0, 1.0, 2.0, 2.0]).quantile([0.25, 0.26, 0.76])
         array([1., 2., 3.])
         """
-        u = np.asarray(ranks, dtype=np.float64)
+        u = checks.floats("ranks", ranks, "numbers above 0 and at most 1")
         if not ((u > 0) & (u <= 1)).all():
             raise ValueError(f"ranks must be numbers above 0 and at most 1, not {ranks!r}")
         at = np.searchsorted(self.coefficients[:, 0], u)  # the first break whose rank is at least u
@@ -268,6 +292,10 @@ def flat(distributions: Sequence[RewardDistribution]) -> NDArray[np.float64]:
     >>> flat([empirical([2.0, 4.0])])
     array([1. , 2. , 2. , 0. , 2. , 4. , 0.5, 1. ])
     """
+    if not isinstance(distributions, Sequence):
+        raise TypeError(
+            f"distributions must be a list of RewardDistributions, such as [uniform_sum([1, 1])], not {distributions!r}"
+        )
     parts = []
     for law in distributions:
         if not isinstance(law, RewardDistribution):
@@ -318,7 +346,7 @@ def rank(table: Any, group: int, reward: float) -> float:
             high = middle
     local = reward - table[first + low]
     end = first + m + (low + 1) * (degree + 1) - 1
-    value = table[end]
+    value: float = table[end]
     for j in range(1, degree + 1):
         value = value * local + table[end - j]
     return min(max(value, 0.0), 1.0)

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
 
 from fairlib import checks
 from fairlib.binding import Bound
@@ -13,18 +15,18 @@ from fairlib.contexts import CONTEXT_TALLY, ContextBandit, ContextPolicy, shortf
 from fairlib.ranks.distributions import RewardDistribution, flat, rank
 from fairlib.result import Result
 from fairlib.rules import Number, PerGroup
-from fairlib.stepping import ContextRun, OnContexts
+from fairlib.stepping import ContextRun, OnContexts, root
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RankResult(Result):
-    r"""What happened, with the fair pseudo-regret and the groups.
+    r"""What happened, with the fairness regret and the groups.
 
     Parameters
     ----------
-    fair_regret : ndarray, shape (runs, R)
-        Fair pseudo-regret so far, the sum of best rank less rank of the candidate chosen, from 0 (group meritocratic
-        fair so far) to the number of rounds. The `regret` is the standard one, of expected rewards.
+    fairness_regret : ndarray, shape (runs, R)
+        Best rank less rank of the candidate chosen, summed over the rounds so far: from 0 (group meritocratic fair so
+        far) to the number of rounds. The paper calls it fair pseudo-regret. The `regret` is that of expected rewards.
     received : ndarray, shape (runs, R, G)
         How many candidates of each group there have been.
     chosen : ndarray, shape (runs, R, G)
@@ -35,11 +37,11 @@ class RankResult(Result):
     >>> import fairlib as fl
     >>> from fairlib.linear import at_random
     >>> from fairlib.ranks import section_6
-    >>> fl.simulate(section_6(), at_random(), 10).fair_regret.shape
+    >>> fl.simulate(section_6(), at_random(), 10).fairness_regret.shape
     (1, 10)
     """
 
-    fair_regret: NDArray[np.float64] = field(kw_only=True)
+    fairness_regret: NDArray[np.float64] = field(kw_only=True)
     received: NDArray[np.float64] = field(kw_only=True)
     chosen: NDArray[np.float64] = field(kw_only=True)
 
@@ -59,7 +61,7 @@ class RankResult(Result):
             return self.chosen / self.received
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RankBandit(ContextBandit):
     r"""A game in which the best candidate is the one who stands highest within their own group (Section 3).
 
@@ -81,11 +83,11 @@ class RankBandit(ContextBandit):
     >>> from fairlib.linear import at_random
     >>> from fairlib.ranks import section_6
     >>> result = fl.simulate(section_6(), at_random(), 500, runs=200)
-    >>> bool(abs(result.fair_regret[:, -1].mean() - 500 * 3 / 10) < 1.5)
+    >>> bool(abs(result.fairness_regret[:, -1].mean() - 500 * 3 / 10) < 1.5)
     True
     """
 
-    parameter: ArrayLike = field(kw_only=True)
+    parameter: Any = field(kw_only=True)  # array_like when given, an array when held
     distributions: Sequence[RewardDistribution] = field(kw_only=True)
     outcome = RankResult
 
@@ -97,8 +99,8 @@ class RankBandit(ContextBandit):
         if mu.size != self.world.dimension:
             raise ValueError(f"parameter must have {self.world.dimension} numbers, as contexts have, not {mu.size}")
         object.__setattr__(self, "parameter", mu)
-        object.__setattr__(self, "distributions", tuple(self.distributions))
         flat(self.distributions)
+        object.__setattr__(self, "distributions", tuple(self.distributions))
         if len(self.distributions) != self.world.groups:
             raise ValueError(
                 f"distributions must be {self.world.groups}, as many as the world has groups, "
@@ -111,14 +113,16 @@ class RankBandit(ContextBandit):
         return Bound(rank_tally, CONTEXT_TALLY, {"table": flat(self.distributions)})
 
 
-def rank_tally(table, groups, means, played, regret: Number, fair_regret: Number, received: PerGroup, chosen: PerGroup):
+def rank_tally(
+    table, groups, means, played, regret: Number, fairness_regret: Number, received: PerGroup, chosen: PerGroup
+):
     """Sum the best reward less that of the candidate played, the same of the ranks (1 and 14), and count the groups."""
     regret[0] += shortfall(means, played)
     best = 0.0
     for a in range(groups.size):
         best = max(best, rank(table, groups[a], means[a]))
         received[groups[a]] += 1.0
-    fair_regret[0] += best - rank(table, groups[played], means[played])
+    fairness_regret[0] += best - rank(table, groups[played], means[played])
     chosen[groups[played]] += 1.0
 
 
@@ -132,7 +136,7 @@ def _told(game: RankBandit) -> NDArray[np.float64]:
 
 
 def acceptance_given_past(
-    game: RankBandit, policy: ContextPolicy, t: int, pasts: int, draws: int, seed: int
+    game: RankBandit, policy: ContextPolicy, t: int, pasts: int, draws: int, seed: int | SeedSequence
 ) -> NDArray[np.float64]:
     r"""Measure each group's chance of being chosen in round t, past by past.
 
@@ -152,8 +156,8 @@ def acceptance_given_past(
         How many times the rounds before are played, at least 1.
     draws : int
         How many times round t is then drawn, at least 1.
-    seed : int
-        Where chance comes from, at least 0.
+    seed : int or numpy.random.SeedSequence
+        Where all chance comes from.
 
     Returns
     -------
@@ -175,9 +179,14 @@ def acceptance_given_past(
     True
     """
     _told(game)
-    last, runs, number = checks.whole("t", t, 1), checks.whole("pasts", pasts, 1), checks.whole("draws", draws, 1)
-    children = np.random.SeedSequence(checks.whole("seed", seed, 0)).spawn(runs)
-    ready = OnContexts(game, policy)
+    runs, number = checks.whole("pasts", pasts, 1), checks.whole("draws", draws, 1)
+    chance = root(seed)
+    children = [
+        SeedSequence(chance.entropy, spawn_key=(*chance.spawn_key, run), pool_size=chance.pool_size)
+        for run in range(runs)
+    ]
+    ready, last = OnContexts(game, policy), checks.whole("t", t, 1)
+    policy.check_horizon(last)
     chosen, received = np.zeros((runs, game.world.groups)), np.zeros((runs, game.world.groups))
     for run, child in enumerate(children):
         rng = np.random.default_rng(child)

@@ -7,7 +7,7 @@ import numpy as np
 
 from fairlib import checks
 from fairlib.compilation import helper
-from fairlib.contexts import ContextPolicy, Now, Past, absorb, dot
+from fairlib.contexts import ContextPolicy, Now, Past, absorb, dot, width
 from fairlib.policy import any_of_the_best, largest
 from fairlib.ranks.distributions import flat, rank
 from fairlib.ranks.game import RankBandit, _told
@@ -219,7 +219,7 @@ def count_in_group(value: Any, group_of: Any, group: int, low: float, high: floa
 
 @helper
 def ranks_in_groups(estimate: Any, now: Now, past: Past, start: int, end: int, longest: Any, ranks: Any) -> None:
-    """Estimate the rank of each candidate among all past candidates of the same group; 1/2 if there were none.
+    """Estimate the rank of each candidate among all past candidates of the same group; -1 if there were none.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def ranks_in_groups(estimate: Any, now: Now, past: Past, start: int, end: int, l
     >>> now = Now(3, np.array([[3.0], [3.0], [3.0]]), np.array([0, 1, 2]))
     >>> ranks_in_groups(np.array([2.0]), now, past, 0, 2, np.zeros(1), ranks)
     >>> ranks.round(3)
-    array([0.667, 1.   , 0.5  ])
+    array([ 0.667,  1.   , -1.   ])
     """
     k, d = now.contexts.shape
     reward, low, high = np.empty(k), np.empty(k), np.empty(k)
@@ -261,7 +261,30 @@ def ranks_in_groups(estimate: Any, now: Now, past: Past, start: int, end: int, l
                 if abs(value[i] - reward[a]) <= wide:  # hardly ever, which the processor learns to guess
                     inside = group_of[i] == now.groups[a] and low[a] <= value[i] <= high[a]
                     below += 1 if inside and dot(estimate, rows[i]) <= reward[a] else 0
-        ranks[a] = below / seen if seen > 0 else 0.5
+        ranks[a] = below / seen if seen > 0 else -1.0
+
+
+@helper
+def rank_by_lot(ranks: Any, rng: Any) -> None:
+    """Give a random rank to each candidate whose group has not been seen.
+
+    Parameters
+    ----------
+    ranks : ndarray, shape (K,)
+        The ranks, -1 where there is none; updated.
+    rng : numpy.random.Generator
+        Where chance comes from.
+
+    Examples
+    --------
+    >>> ranks = np.array([0.25, -1.0])
+    >>> rank_by_lot(ranks, np.random.default_rng(0))
+    >>> ranks.round(3)
+    array([0.25 , 0.637])
+    """
+    for a in range(ranks.size):
+        if ranks[a] < 0.0:
+            ranks[a] = rng.random()
 
 
 @rule
@@ -318,10 +341,10 @@ def fair_greedy(ridge: float = 0.1, noise: float = 1e-3, ties: str = "any") -> C
     >>> import fairlib as fl
     >>> from fairlib.ranks import section_6
     >>> result = fl.simulate(section_6(), fair_greedy(), 500, runs=20)
-    >>> bool(result.fair_regret[:, -1].mean() < 30)
+    >>> bool(result.fairness_regret[:, -1].mean() < 30)
     True
     """
-    if ties not in ("any", "first"):
+    if not isinstance(ties, str) or ties not in ("any", "first"):
         raise ValueError(f"ties must be 'any' or 'first', not {ties!r}")
     chosen = fair_greedy_rule if ties == "any" else fair_greedy_first_rule
     return ContextPolicy("Fair-Greedy", chosen, **_settings(ridge, noise))
@@ -342,16 +365,27 @@ def fair_greedy_v2_rule(regulariser, noise, now, past, half: Half, longest: Numb
     if start > half.rounds[0]:  # line 2, where the first half has grown
         learn(regulariser, noise, start, past, half, rng)
     ranks_in_groups(half.estimate, now, past, start, end, longest, p)  # line 3
+    rank_by_lot(p, rng)  # where line 3 divides by 0
     any_of_the_best(p)  # line 4
 
 
-def fair_greedy_v2(ridge: float = 0.1, noise: float = 1e-3) -> ContextPolicy:
+@rule
+def fair_greedy_v2_half_rule(regulariser, noise, now, past, half: Half, longest: Number, rng, p):
+    """Choose as Fair-Greedy V2, but with the rank 1/2 for whoever's group has not been seen."""
+    start, end = (now.t - 1) // 2, now.t - 1
+    if start > half.rounds[0]:
+        learn(regulariser, noise, start, past, half, rng)
+    ranks_in_groups(half.estimate, now, past, start, end, longest, p)
+    for a in range(p.size):
+        p[a] = 0.5 if p[a] < 0.0 else p[a]
+    any_of_the_best(p)
+
+
+def fair_greedy_v2(ridge: float = 0.1, noise: float = 1e-3, unseen: str = "random") -> ContextPolicy:
     r"""Fair-Greedy V2 (Algorithm 2), for games in which the candidates' groups are random.
 
     As `fair_greedy`, but each group's distribution comes from all candidates of the group, wherever they stood, so that
-    there may be any number of them in a round. If a group has not been seen in the second half, the paper's box divides
-    by 0; this policy then takes the rank to be 1/2, the mean of a rank. Where arm a always
-    has group a, it is Fair-Greedy.
+    there may be any number of them in a round. Where arm a always has group a, it is Fair-Greedy.
 
     Parameters
     ----------
@@ -359,6 +393,10 @@ def fair_greedy_v2(ridge: float = 0.1, noise: float = 1e-3) -> ContextPolicy:
         The regulariser :math:`\lambda`, above 0.
     noise : float
         The magnitude :math:`\rho` of the noise that is added to the estimate, in (0, 1].
+    unseen : str
+        The rank of a candidate whose group has not been seen in the second half, where the paper's box divides by 0:
+        ``"random"``, uniform from 0 to 1, as in its public code, so that the candidate has an equal chance; or
+        ``"half"``, 1/2, which leaves next to none among many candidates.
 
     Returns
     -------
@@ -368,17 +406,20 @@ def fair_greedy_v2(ridge: float = 0.1, noise: float = 1e-3) -> ContextPolicy:
     Raises
     ------
     TypeError, ValueError
-        If a number is out of range.
+        If a number is out of range, or `unseen` is something else.
 
     Examples
     --------
     >>> import fairlib as fl
     >>> from fairlib.ranks import mixed_groups
     >>> game = mixed_groups([[1.0], [2.0]], [0.0, 1.0], 0.1, shares=[0.9, 0.1], arms=10)
-    >>> bool(fl.simulate(game, fair_greedy_v2(), 500, runs=20).fair_regret[:, -1].mean() < 40)
+    >>> bool(fl.simulate(game, fair_greedy_v2(), 500, runs=20).fairness_regret[:, -1].mean() < 40)
     True
     """
-    return ContextPolicy("Fair-Greedy V2", fair_greedy_v2_rule, **_settings(ridge, noise))
+    if not isinstance(unseen, str) or unseen not in ("random", "half"):
+        raise ValueError(f"unseen must be 'random' or 'half', not {unseen!r}")
+    chosen = fair_greedy_v2_rule if unseen == "random" else fair_greedy_v2_half_rule
+    return ContextPolicy("Fair-Greedy V2", chosen, **_settings(ridge, noise))
 
 
 class Lists(NamedTuple):
@@ -451,7 +492,8 @@ def fair_greedy_rarely_rule(growth, regulariser, noise, now, past, half: Half, d
     for a in range(p.size):
         first, last = int(lists.start[now.groups[a]]), int(lists.end[now.groups[a]])
         below = np.searchsorted(values[first:last], dot(half.estimate, now.contexts[a]), "right")
-        p[a] = below / (last - first) if last > first else 0.5
+        p[a] = below / (last - first) if last > first else -1.0
+    rank_by_lot(p, rng)
     any_of_the_best(p)
 
 
@@ -486,7 +528,7 @@ def fair_greedy_rarely(growth: float = 1.2, ridge: float = 0.1, noise: float = 1
     >>> import fairlib as fl
     >>> from fairlib.ranks import section_6
     >>> result = fl.simulate(section_6(), fair_greedy_rarely(), 500, runs=20)
-    >>> bool(result.fair_regret[:, -1].mean() < 35)
+    >>> bool(result.fairness_regret[:, -1].mean() < 35)
     True
     """
     factor = checks.real("growth", growth, above=1)
@@ -527,7 +569,7 @@ def gmf(game: RankBandit) -> ContextPolicy:
     >>> import fairlib as fl
     >>> from fairlib.ranks import section_6
     >>> game = section_6()
-    >>> bool(fl.simulate(game, gmf(game), 100).fair_regret[0, -1] < 1e-9)
+    >>> bool(fl.simulate(game, gmf(game), 100).fairness_regret[0, -1] < 1e-9)
     True
     """
     mu = _told(game)
@@ -573,6 +615,55 @@ def reward_optimal(game: RankBandit) -> ContextPolicy:
 
 
 @rule
+def oful_as_published_rule(exploration, now, ridge, log_det: Number, p):
+    """Play the largest upper bound of the public code, whose radius grows with the logarithm of t."""
+    v, w = np.empty(ridge.mean.size), np.empty(p.size)
+    radius = exploration * math.sqrt(2.0 * log_det[0] * math.log(now.t))  # log_det is ln det(V / lambda)
+    for a in range(p.size):
+        w[a] = width(ridge.root, now.contexts[a], v)
+        p[a] = dot(ridge.mean, now.contexts[a]) + radius * w[a]
+    arm = largest(p)
+    log_det[0] += math.log(1.0 + w[arm] * w[arm])  # each play multiplies the determinant by 1 + w^2
+    return arm
+
+
+def oful_as_published(exploration: float = 1.0, ridge: float = 0.1) -> ContextPolicy:
+    r"""OFUL as the paper's public code has it, which is another rule than `fairlib.linear.oful`.
+
+    The candidate with the largest :math:`\hat\mu \cdot x + e\, \sqrt{2 \ln\det(V_t/\lambda)\, \ln t}\,
+    \lVert x \rVert_{V_t^{-1}}`. The radius of a proof has the noise and the failure in it, and the root of one
+    logarithm less.
+
+    Parameters
+    ----------
+    exploration : float
+        The factor e, at least 0; 1 in the simulation, 0.1 and 0.01 with the Census.
+    ridge : float
+        The regulariser :math:`\lambda`, above 0.
+
+    Returns
+    -------
+    ContextPolicy
+        The policy.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.ranks import section_6
+    >>> regret = fl.simulate(section_6(), oful_as_published(), 500, runs=20).regret[:, -1].mean()
+    >>> bool(700 < regret < 860)
+    True
+    """
+    lam, factor = checks.real("ridge", ridge, above=0), checks.real("exploration", exploration, 0)
+    return ContextPolicy("OFUL, as published", oful_as_published_rule, ridge=lam, exploration=factor)
+
+
+@rule
 def oracle_cdf_rule(table, now, ridge, p):
     """Choose the highest rank that the estimated reward has in the true distribution."""
     for a in range(p.size):
@@ -605,22 +696,26 @@ def oracle_cdf(game: RankBandit, ridge: float = 0.1) -> ContextPolicy:
     >>> import fairlib as fl
     >>> from fairlib.ranks import section_6
     >>> game = section_6()
-    >>> bool(fl.simulate(game, oracle_cdf(game), 500, runs=20).fair_regret[:, -1].mean() < 100)
+    >>> bool(fl.simulate(game, oracle_cdf(game), 500, runs=20).fairness_regret[:, -1].mean() < 100)
     True
     """
     _told(game)
-    return ContextPolicy("oracle CDF", oracle_cdf_rule, ridge=ridge, table=flat(game.distributions))
+    lam = checks.real("ridge", ridge, above=0)
+    return ContextPolicy("oracle CDF", oracle_cdf_rule, ridge=lam, table=flat(game.distributions))
 
 
 @rule
-def oracle_rewards_rule(parameter, now, past, longest: Number, p):
+def oracle_rewards_rule(parameter, now, past, longest: Number, rng, p):
     """Choose the highest rank that the true reward has among all past candidates of its group."""
     ranks_in_groups(parameter, now, past, 0, now.t - 1, longest, p)
+    rank_by_lot(p, rng)
     any_of_the_best(p)
 
 
 def oracle_rewards(game: RankBandit) -> ContextPolicy:
     """Fair-Greedy (Oracle rewards): told the true parameter; estimates distributions from all past candidates.
+
+    A candidate whose group has not been seen has a random rank, as in `fair_greedy_v2`.
 
     Parameters
     ----------
@@ -642,7 +737,7 @@ def oracle_rewards(game: RankBandit) -> ContextPolicy:
     >>> import fairlib as fl
     >>> from fairlib.ranks import section_6
     >>> game = section_6()
-    >>> bool(fl.simulate(game, oracle_rewards(game), 500, runs=20).fair_regret[:, -1].mean() < 20)
+    >>> bool(fl.simulate(game, oracle_rewards(game), 500, runs=20).fairness_regret[:, -1].mean() < 20)
     True
     """
     mu = _told(game)

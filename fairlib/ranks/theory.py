@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.ranks.distributions import RewardDistribution, flat
+from fairlib.ranks.distributions import RewardDistribution
 from fairlib.ranks.game import RankBandit, _told
 from fairlib.ranks.worlds import WeightedBandit
 
@@ -46,49 +47,15 @@ def clash(first: RewardDistribution, second: RewardDistribution, epsilon: float)
     >>> round(clash(uniform_sum([1.0], shift=2.0), uniform_sum([1.0]), epsilon=1.0), 6)
     0.5
     """
-    flat([first, second])
-    return _clash(first, second.quantile(_MIDPOINTS), checks.real("epsilon", epsilon, 0))
-
-
-_MIDPOINTS = (np.arange(20_000) + 0.5) / 20_000
-
-
-def _clash(first: RewardDistribution, rewards: NDArray[np.float64], gap: float) -> float:
-    """Return p, given the rewards of the second group at the midpoints."""
+    for name, law in (("first", first), ("second", second)):
+        if not isinstance(law, RewardDistribution):
+            raise TypeError(f"{name} must be a RewardDistribution, such as uniform_sum([1, 1]), not {law!r}")
+    rewards, gap = second.quantile(_MIDPOINTS), checks.real("epsilon", epsilon, 0)
     above, below = first.cdf(rewards - gap) - _MIDPOINTS, _MIDPOINTS - first.cdf(rewards + gap)
     return float((np.maximum(above, 0) + np.maximum(below, 0)).mean())
 
 
-def steepest_clash(first: RewardDistribution, second: RewardDistribution) -> tuple[float, float]:
-    r"""Return the :math:`\epsilon` with the largest product :math:`\epsilon p` in Theorem 3, and its p.
-
-    Parameters
-    ----------
-    first, second : RewardDistribution
-        The groups' distributions.
-
-    Returns
-    -------
-    tuple of float
-        The difference in reward and the probability, the best of 200 differences.
-
-    Raises
-    ------
-    TypeError
-        If an argument is not a `RewardDistribution`.
-
-    Examples
-    --------
-    >>> from fairlib.ranks import uniform_sum
-    >>> epsilon, p = steepest_clash(uniform_sum([1.0], shift=2.0), uniform_sum([1.0]))
-    >>> round(epsilon, 2), round(p, 2)
-    (1.33, 0.44)
-    """
-    flat([first, second])
-    largest = max(first.breaks[-1] - second.breaks[0], second.breaks[-1] - first.breaks[0])
-    rewards = second.quantile(_MIDPOINTS)
-    gaps = [float(gap) for gap in np.linspace(0, largest, 201)[1:]]
-    return max(((gap, _clash(first, rewards, gap)) for gap in gaps), key=lambda pair: pair[0] * pair[1])
+_MIDPOINTS = (np.arange(20_000) + 0.5) / 20_000
 
 
 def price_probability(epsilon: float, p: float, reach: float, horizon: ArrayLike) -> NDArray[np.float64]:
@@ -107,12 +74,12 @@ def price_probability(epsilon: float, p: float, reach: float, horizon: ArrayLike
         As `clash` has them.
     reach : float
         :math:`L \lVert\mu^\star\rVert`, above 0.
-    horizon : array_like of int
-        The number of rounds T.
+    horizon : int or array_like of int
+        Number of rounds T, one or many.
 
     Returns
     -------
-    ndarray, shape of `horizon`
+    float or ndarray, shape of `horizon`
         The probability.
 
     Raises
@@ -126,7 +93,8 @@ def price_probability(epsilon: float, p: float, reach: float, horizon: ArrayLike
     array([0.293, 0.969])
     """
     mean = checks.real("epsilon", epsilon, 0) * checks.real("p", p, 0, 1)
-    return -np.expm1(-checks.rounds("horizon", horizon) * (mean / checks.real("reach", reach, above=0)) ** 2 / 8)
+    rounds = checks.many("horizon", horizon, 1, whole=True)
+    return -np.expm1(-rounds * (mean / checks.real("reach", reach, above=0)) ** 2 / 8)
 
 
 # What is proved of Fair-Greedy (Section 5, appendices C and E) -------------------------------------------------------
@@ -159,6 +127,8 @@ class Constants:
         Expected number :math:`q_K` of candidates in a round of the group that has fewest, above 0; 1 with one each.
     by_chance : bool
         Whether the groups are drawn at random.
+    diameter : float, optional
+        The largest distance of two contexts of one group, above 0; by default twice the largest length.
 
     Examples
     --------
@@ -177,15 +147,22 @@ class Constants:
     eigenvalue: float
     least: float = 1.0
     by_chance: bool = False
+    diameter: float = math.inf
 
     def __post_init__(self) -> None:
-        checks.whole("arms", self.arms, 2)
-        checks.whole("groups", self.groups, 1)
-        checks.whole("dimension", self.dimension, 1)
+        fine: dict[str, Any] = {name: checks.whole(name, getattr(self, name), 1) for name in ("groups", "dimension")}
+        fine["arms"] = checks.whole("arms", self.arms, 2)
         for name in ("length", "density", "eigenvalue", "least"):
-            checks.real(name, getattr(self, name), above=0)
+            fine[name] = checks.real(name, getattr(self, name), above=0)
         for name in ("norm", "sd"):
-            checks.real(name, getattr(self, name), 0)
+            fine[name] = checks.real(name, getattr(self, name), 0)
+        if not isinstance(self.by_chance, bool):
+            raise TypeError(f"by_chance must be True or False, not {self.by_chance!r}")
+        fine["diameter"] = 2 * fine["length"]
+        if self.diameter != math.inf:
+            fine["diameter"] = min(checks.real("diameter", self.diameter, above=0), fine["diameter"])
+        for name, value in fine.items():
+            object.__setattr__(self, name, value)
 
 
 def constants(game: RankBandit) -> Constants:
@@ -238,10 +215,13 @@ def constants(game: RankBandit) -> Constants:
         eigenvalue=float(values[values > 1e-9 * values[-1]].min()),
         least=1.0 if game.shares is None else float(game.world.arms * game.shares.min()),
         by_chance=game.shares is not None,
+        diameter=math.sqrt(n),
     )
 
 
-def rank_error(groups: int, horizon: int, failure: float, t: ArrayLike, candidates: float = 1.0) -> NDArray[np.float64]:
+def rank_error(
+    groups: int, t: ArrayLike, *, horizon: int, failure: float, candidates: float = 1.0
+) -> NDArray[np.float64]:
     r"""Return how far estimated ranks can be off, for estimated rewards taken as they are (Lemmas C.1 and E.2).
 
     .. math:: \sqrt{\frac{\ln(2GT/\delta)}{(t - 1)\, n}}
@@ -250,19 +230,19 @@ def rank_error(groups: int, horizon: int, failure: float, t: ArrayLike, candidat
     ----------
     groups : int
         Number G of groups.
+    t : int or array_like of int
+        The round, one or many, from 2: round 1 has no past.
     horizon : int
         Number T of rounds for all of which it is to hold.
     failure : float
         The probability :math:`\delta` that it ever fails, in (0, 1).
-    t : array_like of int
-        The rounds, from 2.
     candidates : float
         There are at least `candidates` of each group for every round of the second half: 1 in Lemma C.1,
         :math:`\alpha q_K` in Lemma E.2.
 
     Returns
     -------
-    ndarray, shape of `t`
+    float or ndarray, shape of `t`
         The error.
 
     Raises
@@ -272,18 +252,15 @@ def rank_error(groups: int, horizon: int, failure: float, t: ArrayLike, candidat
 
     Examples
     --------
-    >>> rank_error(groups=4, horizon=500, failure=0.1, t=[101, 401]).round(3)
+    >>> rank_error(4, [101, 401], horizon=500, failure=0.1).round(3)
     array([0.326, 0.163])
     """
-    rounds = checks.rounds("t", t)
-    if (rounds < 2).any():
-        raise ValueError(f"t must be at least 2, as round 1 has no past, not {t!r}")
-    delta = checks.real("failure", failure, above=0, below=1)
+    rounds, delta = checks.many("t", t, 2, whole=True), checks.real("failure", failure, above=0, below=1)
     log = math.log(2 * checks.whole("groups", groups, 1) * checks.whole("horizon", horizon, 1) / delta)
     return np.sqrt(log / ((rounds - 1) * checks.real("candidates", candidates, above=0)))
 
 
-def counted_from(game: Constants, horizon: ArrayLike, failure: float, alpha: float) -> NDArray[np.float64]:
+def counted_from(game: Constants, horizon: ArrayLike, *, failure: float, alpha: float) -> NDArray[np.float64]:
     r"""Return the round from which no group has been seen too rarely (Lemma E.1, with errata E-G13 and E-G20).
 
     With probability at least :math:`1 - \delta`, from round
@@ -300,8 +277,8 @@ def counted_from(game: Constants, horizon: ArrayLike, failure: float, alpha: flo
     ----------
     game : Constants
         The game's constants.
-    horizon : array_like of int
-        The number of rounds T.
+    horizon : int or array_like of int
+        Number of rounds T, one or many.
     failure : float
         The probability :math:`\delta`, in (0, 1).
     alpha : float
@@ -309,7 +286,7 @@ def counted_from(game: Constants, horizon: ArrayLike, failure: float, alpha: flo
 
     Returns
     -------
-    ndarray, shape of `horizon`
+    float or ndarray, shape of `horizon`
         The round; 1 if the groups are not drawn at random.
 
     Raises
@@ -324,8 +301,8 @@ def counted_from(game: Constants, horizon: ArrayLike, failure: float, alpha: flo
     >>> counted_from(game, horizon=2500, failure=0.05, alpha=0.5).round(1)
     np.float64(185.2)
     """
-    by_chance = float(_constants(game).by_chance)
-    log = np.log(game.groups * checks.rounds("horizon", horizon) / checks.real("failure", failure, above=0, below=1))
+    by_chance, rounds = float(_constants(game).by_chance), checks.many("horizon", horizon, 1, whole=True)
+    log = np.log(game.groups * rounds / checks.real("failure", failure, above=0, below=1))
     return 1 + by_chance * 4 * log / ((1 - checks.real("alpha", alpha, above=0, below=1)) ** 2 * game.least)
 
 
@@ -336,12 +313,12 @@ def chance_of_each(arms: int, error: ArrayLike) -> NDArray[np.float64]:
     ----------
     arms : int
         Number K of candidates.
-    error : array_like
-        The error :math:`\epsilon`, at least 0.
+    error : float or array_like
+        The error :math:`\epsilon`, one or many, at least 0.
 
     Returns
     -------
-    ndarray, shape of `error`
+    float or ndarray, shape of `error`
         :math:`(1 - 2\epsilon)_+^K / K`.
 
     Raises
@@ -354,14 +331,14 @@ def chance_of_each(arms: int, error: ArrayLike) -> NDArray[np.float64]:
     >>> chance_of_each(4, [0.0, 0.1]).round(4)
     array([0.25  , 0.1024])
     """
-    k, off = checks.whole("arms", arms, 2), np.asarray(error, dtype=np.float64)
-    if not (off >= 0).all():
-        raise ValueError(f"error must be numbers of at least 0, not {error!r}")
+    k, off = checks.whole("arms", arms, 2), checks.many("error", error, 0)
     return np.maximum(1 - 2 * off, 0) ** k / k
 
 
-def explored_from(arms: int, groups: int, failure: float, c: float = 0.5, candidates: float = 1.0) -> float:
+def explored_from(arms: int, groups: int, *, failure: float, c: float = 0.5, candidates: float = 1.0) -> float:
     r"""Return the round from which each candidate's chance is at least c/K (Propositions 5.1 and E.2).
+
+    In a pool it must be at least 5, too, and what `counted_from` returns.
 
     .. math:: 3 + \frac{8 \ln^{3/2}(5Ge/\delta)}{(1 - c^{1/K})^3 (\alpha q_K)^{3/2}}
 
@@ -390,13 +367,14 @@ def explored_from(arms: int, groups: int, failure: float, c: float = 0.5, candid
 
     Examples
     --------
-    >>> round(explored_from(4, 4, 0.1))
+    >>> round(explored_from(4, 4, failure=0.1))
     31400
     """
     k, share = checks.whole("arms", arms, 2), checks.real("c", c, 0, below=1)
     delta = checks.real("failure", failure, above=0, below=1)
     log = math.log(5 * checks.whole("groups", groups, 1) * math.e / delta)
-    return 3 + 8 * (log / checks.real("candidates", candidates, above=0)) ** 1.5 / (1 - share ** (1 / k)) ** 3
+    rounds: float = 3 + 8 * (log / checks.real("candidates", candidates, above=0)) ** 1.5 / (1 - share ** (1 / k)) ** 3
+    return rounds
 
 
 def least_exploration(game: Constants, error: float = 0.0) -> float:
@@ -441,7 +419,7 @@ def least_exploration(game: Constants, error: float = 0.0) -> float:
 
 
 def estimate_radius(
-    game: Constants, t: ArrayLike, failure: float, ridge: float = 0.1, noise: float = 1e-3
+    game: Constants, t: ArrayLike, *, failure: float, ridge: float = 0.1, noise: float = 1e-3
 ) -> NDArray[np.float64]:
     r"""Return how far the estimate can be from :math:`\mu^\star`, in the norm of :math:`V_{\tilde t}` (Lemma C.4).
 
@@ -456,8 +434,8 @@ def estimate_radius(
     ----------
     game : Constants
         The game's constants.
-    t : array_like of int
-        The rounds, from 3.
+    t : int or array_like of int
+        The round, one or many, from 3: there is no estimate before.
     failure : float
         The probability that it ever fails is at most a quarter of this :math:`\delta`, which is in (0, 1).
     ridge : float
@@ -467,7 +445,7 @@ def estimate_radius(
 
     Returns
     -------
-    ndarray, shape of `t`
+    float or ndarray, shape of `t`
         The radius.
 
     Raises
@@ -482,38 +460,40 @@ def estimate_radius(
     array([32. , 34.7])
     """
     _constants(game)
-    rounds, delta = checks.rounds("t", t), checks.real("failure", failure, above=0, below=1)
+    rounds, delta = checks.many("t", t, 3, whole=True), checks.real("failure", failure, above=0, below=1)
     lam, rho = checks.real("ridge", ridge, above=0), checks.real("noise", noise, high=1, above=0)
-    if (rounds < 3).any():
-        raise ValueError(f"t must be at least 3, as there is no estimate before, not {t!r}")
     half, d = (rounds - 1) // 2, game.dimension
     regression = game.sd * np.sqrt(d * np.log1p(half * game.length**2 / (d * lam)) + 2 * math.log(8 / delta))
-    wobble = math.sqrt(d) + np.sqrt(2 * np.log(16 * half.astype(np.float64) ** 2 / delta))
-    return regression + math.sqrt(lam) * game.norm + rho * (math.sqrt(lam) + game.length) / d * wobble
+    wobble = math.sqrt(d) + np.sqrt(2 * np.log(16 * half**2 / delta))
+    bound: NDArray[np.float64] = (
+        regression + math.sqrt(lam) * game.norm + rho * (math.sqrt(lam) + game.length) / d * wobble
+    )
+    return bound
 
 
 def fair_greedy_bound(
-    game: Constants, horizon: ArrayLike, failure: float, ridge: float = 0.1, noise: float = 1e-3, alpha: float = 0.5
+    game: Constants, horizon: ArrayLike, *, failure: float, ridge: float = 0.1, noise: float = 1e-3, alpha: float = 0.5
 ) -> NDArray[np.float64]:
-    r"""Bound the fair regret of Fair-Greedy and of V2 with high probability: Theorems 1 and 2 with all repairs.
+    r"""Bound the fairness regret of Fair-Greedy and of V2 with high probability: Theorems 1 and 2 with all repairs.
 
     With :math:`\kappa` from `least_exploration` at error 0, :math:`r_T` the `estimate_radius`, :math:`n = \alpha q_K`
-    (or 1 if groups are not drawn at random) and half of :math:`\delta` for the counts of groups that are,
+    (or 1 if groups are not drawn at random),
 
-    .. math:: R_F(T) \le \tau + 32\sqrt2\, \frac{M L\, r_T}{\sqrt\kappa} \sqrt T + 4 \sqrt{\frac{T}{n}
+    .. math:: R_F(T) \le \tau + 32\sqrt2\, \frac{\psi \ell\, r_T}{\sqrt\kappa} \sqrt T + 4 \sqrt{\frac{T}{n}
         \ln\frac{8GT}{\delta}} , \qquad \tau = 4 \max(\tau_1, \tau_2, t_N) + 3,
 
-    .. math:: \tau_1 = 1 + \frac{16 K^2 L^4}{n \lambda^{+}_{\min}(\Sigma)^2} \ln\frac{8GT}{\delta} , \qquad
-        \tau_2 = \frac{27 L^2}{2 \kappa} \ln\Big(\frac{2d}{\delta} \Big(1 + \frac{27 L^2}{2\kappa}\Big)\Big) .
+    .. math:: \tau_1 = 1 + \frac{16 K^2 \ell^4}{n \lambda^{+}_{\min}(\Sigma)^2} \ln\frac{8GT}{\delta} , \qquad
+        \tau_2 = \frac{27 \ell^2}{2 \kappa} \ln\Big(\frac{2d}{\delta} \Big(1 + \frac{27 \ell^2}{2\kappa}\Big)\Big) .
 
     Parameters
     ----------
     game : Constants
         The game's constants.
-    horizon : array_like of int
-        The number of rounds T, at least 3: there is no estimate before.
+    horizon : int or array_like of int
+        Number of rounds T, one or many, at least 3: there is no estimate before.
     failure : float
-        The probability :math:`\delta` that the bound fails, in (0, 1).
+        The probability that the bound fails, in (0, 1): :math:`\delta`, or :math:`2\delta` if groups are drawn at
+        random, as counting them then takes one half.
     ridge : float
         The regulariser :math:`\lambda`, above 0.
     noise : float
@@ -523,7 +503,7 @@ def fair_greedy_bound(
 
     Returns
     -------
-    ndarray, shape of `horizon`
+    float or ndarray, shape of `horizon`
         The bound. It grows like the root of T, but exceeds T, and so says nothing, at every T one could play.
 
     Raises
@@ -534,24 +514,72 @@ def fair_greedy_bound(
     Examples
     --------
     >>> from fairlib.ranks import section_6
-    >>> bool(fair_greedy_bound(constants(section_6()), 500, 0.1) > 500)
+    >>> bool(fair_greedy_bound(constants(section_6()), 500, failure=0.1) > 500)
     True
     """
-    rounds = _horizons(horizon)
-    delta = checks.real("failure", failure, above=0, below=1) / (2 if _constants(game).by_chance else 1)
-    candidates = game.least * (checks.real("alpha", alpha, above=0, below=1) if game.by_chance else 1.0)
-    kappa, log = least_exploration(game), np.log(8 * game.groups * rounds / delta)
-    tau_1 = 1 + 16 * (game.arms * game.length**2 / game.eigenvalue) ** 2 * log / candidates
-    steps = 27 * game.length**2 / (2 * kappa)
-    tau_2 = steps * math.log(2 * game.dimension / delta * (1 + steps))
-    tau = 4 * np.maximum(np.maximum(tau_1, tau_2), counted_from(game, horizon, delta, alpha)) + 3
-    radius = estimate_radius(game, horizon, delta, ridge, noise)
+    delta, rounds = _each_failure(game, failure), checks.many("horizon", horizon, 3, whole=True)
+    tau, log, kappa = _from_then(game, horizon, delta, alpha)
+    radius = estimate_radius(game, horizon, failure=delta, ridge=ridge, noise=noise)
     learning = 32 * math.sqrt(2 / kappa) * game.density * game.length * radius * np.sqrt(rounds)
-    return tau + learning + 4 * np.sqrt(rounds * log / candidates)
+    bound: NDArray[np.float64] = tau + learning + 4 * np.sqrt(rounds * log)
+    return bound
+
+
+def fair_greedy_log_bound(
+    game: Constants, horizon: ArrayLike, *, failure: float, ridge: float = 0.1, noise: float = 1e-3, alpha: float = 0.5
+) -> NDArray[np.float64]:
+    r"""Bound the fairness regret of Fair-Greedy and of V2 with high probability, by a power of a logarithm.
+
+    With everything as in `fair_greedy_bound`, but for :math:`\delta / 2` in place of :math:`\delta`, and with the
+    largest distance :math:`\Delta` of two contexts of one group,
+
+    .. math:: R_F(T) \le \tau + \ln\frac2\delta + (e - 1)\, 4 K \ln T \Big( \frac{32 \psi^2 \Delta^2 r_T^2}{\kappa} +
+        \frac1n \ln\frac{16GT}{\delta} \Big) .
+
+    Parameters
+    ----------
+    game : Constants
+        The game's constants.
+    horizon : int or array_like of int
+        Number of rounds T, one or many, at least 3: there is no estimate before.
+    failure : float
+        The probability that the bound fails, in (0, 1): :math:`\delta`, or :math:`2\delta` if groups are drawn at
+        random, as counting them then takes one half.
+    ridge : float
+        The regulariser :math:`\lambda`, above 0.
+    noise : float
+        The magnitude :math:`\rho`, in (0, 1].
+    alpha : float
+        The share :math:`\alpha` in Lemma E.1, in (0, 1).
+
+    Returns
+    -------
+    float or ndarray, shape of `horizon`
+        The bound. It is of order :math:`\ln^2 T`, and at every T one could play more than T.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> from fairlib.ranks import section_6
+    >>> bound = fair_greedy_log_bound(constants(section_6()), [10**60, 10**120], failure=0.1)
+    >>> bool(3.5 < bound[1] / bound[0] < 4)
+    True
+    """
+    whole, rounds = checks.real("failure", failure, above=0, below=1), checks.many("horizon", horizon, 3, whole=True)
+    delta = _each_failure(game, whole / 2)
+    tau, log, kappa = _from_then(game, horizon, delta, alpha)
+    radius = estimate_radius(game, horizon, failure=delta, ridge=ridge, noise=noise)
+    error = 32 * (game.density * game.diameter * radius) ** 2 / kappa + log
+    bound: NDArray[np.float64] = tau + math.log(2 / whole) + (math.e - 1) * 4 * game.arms * np.log(rounds) * error
+    return bound
 
 
 def printed_bound(
-    game: Constants, horizon: ArrayLike, failure: float, ridge: float = 0.1, alpha: float = 0.5
+    game: Constants, horizon: ArrayLike, *, failure: float, ridge: float = 0.1, alpha: float = 0.5
 ) -> NDArray[np.float64]:
     r"""Return the bound of Theorems 1 and 2 and Corollary E.1 as it is printed, which the printed proof does not reach.
 
@@ -561,8 +589,8 @@ def printed_bound(
     ----------
     game : Constants
         The game's constants.
-    horizon : array_like of int
-        The number of rounds T, at least 3.
+    horizon : int or array_like of int
+        Number of rounds T, one or many, at least 3.
     failure : float
         The probability :math:`\delta`, in (0, 1), half of it each for :math:`\delta_1` and :math:`\delta_2` if groups
         are drawn at random.
@@ -573,7 +601,7 @@ def printed_bound(
 
     Returns
     -------
-    ndarray, shape of `horizon`
+    float or ndarray, shape of `horizon`
         The bound.
 
     Raises
@@ -585,29 +613,41 @@ def printed_bound(
     --------
     >>> from fairlib.ranks import section_6
     >>> game = constants(section_6(step=3))
-    >>> bool(1e7 < printed_bound(game, 500, 0.1) < 1e8)
+    >>> bool(1e7 < printed_bound(game, 500, failure=0.1) < 1e8)
     True
     """
-    rounds = _horizons(horizon)
-    delta = checks.real("failure", failure, above=0, below=1) / (2 if _constants(game).by_chance else 1)
+    delta, rounds = _each_failure(game, failure), checks.many("horizon", horizon, 3, whole=True)
+    share = checks.real("alpha", alpha, above=0, below=1)
     lam, k, g = checks.real("ridge", ridge, above=0), game.arms, game.groups
-    candidates = game.least * (checks.real("alpha", alpha, above=0, below=1) if game.by_chance else 1.0)
+    candidates = game.least * (share if game.by_chance else 1.0)
     tau_1 = 32 * k**3 * (math.log(5 * g * math.e / delta) / candidates) ** 1.5
     tau_2 = 54 * game.length**2 / game.eigenvalue * math.log(4 * game.dimension / delta)
-    tau_3 = (counted_from(game, horizon, delta, alpha) - 1) / 2  # half of what is needed (E-G13)
+    tau_3 = (counted_from(game, horizon, failure=delta, alpha=share) - 1) / 2  # half of what is needed (E-G13)
     inner = (8 + 4 * rounds * max(game.length**2 / lam, 1)) / delta
     radius = (math.sqrt(lam) + game.sd + game.length) * np.sqrt(game.dimension * rounds * np.log(inner))
     radius += np.sqrt(lam * rounds) * game.norm
     first = 96 * game.density * game.length * math.sqrt(k / (game.eigenvalue * game.least * g)) * radius
     second = 8 * np.sqrt(rounds * np.log(8 * g * rounds / delta) / (3 * candidates))
-    return first + second + 4 * np.maximum(max(tau_1, tau_2), tau_3) + 3
+    bound: NDArray[np.float64] = first + second + 4 * np.maximum(max(tau_1, tau_2), tau_3) + 3
+    return bound
 
 
-def _horizons(horizon: ArrayLike) -> NDArray[np.float64]:
-    rounds = checks.rounds("horizon", horizon)
-    if (rounds < 3).any():
-        raise ValueError(f"horizon must be at least 3, as there is no estimate before, not {horizon!r}")
-    return rounds.astype(np.float64)
+def _each_failure(game: Constants, failure: float) -> float:
+    """Return the probability of failure that is left for the estimates, where counts of groups take half of it."""
+    delta = checks.real("failure", failure, above=0, below=1)
+    return delta / 2 if _constants(game).by_chance else delta
+
+
+def _from_then(game: Constants, horizon: ArrayLike, delta: float, alpha: float) -> tuple[Any, Any, float]:
+    """Return the round from which contexts are short, the square of the ranks' error times t - 1, and kappa."""
+    share, rounds = checks.real("alpha", alpha, above=0, below=1), checks.many("horizon", horizon, 3, whole=True)
+    candidates = game.least * (share if game.by_chance else 1.0)
+    kappa, log = least_exploration(game), np.log(8 * game.groups * rounds / delta) / candidates
+    tau_1 = 1 + 16 * (game.arms * game.length**2 / game.eigenvalue) ** 2 * log
+    steps = 27 * game.length**2 / (2 * kappa)
+    tau_2 = steps * math.log(2 * game.dimension / delta * (1 + steps))
+    counted = counted_from(game, horizon, failure=delta, alpha=share)
+    return 4 * np.maximum(np.maximum(tau_1, tau_2), counted) + 3, log, kappa
 
 
 def _constants(game: Constants) -> Constants:

@@ -13,7 +13,7 @@ from fairlib.ranks.distributions import empirical, uniform_sum
 from fairlib.ranks.game import RankBandit
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WeightedBandit(RankBandit):
     r"""A game of `separate_groups` or `mixed_groups`, which knows what it is made of.
 
@@ -30,6 +30,11 @@ class WeightedBandit(RankBandit):
     shares : ndarray, shape (G,), or None
         Probability that a candidate is of each group; None if there is one candidate from each.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
     Examples
     --------
     >>> section_6(step=3).biases
@@ -41,6 +46,15 @@ class WeightedBandit(RankBandit):
     sd: float = field(kw_only=True)
     together: float = field(default=0.0, kw_only=True)
     shares: NDArray[np.float64] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "weights", checks.array("weights", self.weights, 2))
+        object.__setattr__(self, "biases", checks.array("biases", self.biases, 1))
+        checks.real("sd", self.sd, 0)
+        checks.real("together", self.together, 0, 1)
+        if self.shares is not None:
+            object.__setattr__(self, "shares", checks.vector("shares", self.shares, 0, 1))
 
 
 @helper
@@ -134,17 +148,20 @@ def separate_groups(weights: ArrayLike, biases: ArrayLike, sd: float, together: 
     return WeightedBandit(world, **told, **made)
 
 
-def section_6(step: float = 16 / 3, sd: float = 2.0, together: float = 0.0) -> WeightedBandit:
+def section_6(step: float = 16 / 3, sd: float = 2.0, together: float = 0.0, first: float = 0.0) -> WeightedBandit:
     r"""Return the simulation of section 6 and appendix D.1: four groups, d = 17.
 
     Parameters
     ----------
     step : float
-        The bias of group a = 1, ..., 4 is :math:`\text{step} \cdot (a - 1)`: 16/3 in the public code, 3 in the text.
+        The bias of group a = 1, ..., 4 is :math:`\text{first} + \text{step} \cdot (a - 1)`. In the public code that is
+        :math:`16 (a - 1) / 3`, and in the text :math:`3a`, with step and first bias 3.
     sd : float
         Standard deviation of the noise; 2 in the paper.
     together : float
         As in `separate_groups`; 0 in the paper.
+    first : float
+        The bias of the first group.
 
     Returns
     -------
@@ -160,9 +177,12 @@ def section_6(step: float = 16 / 3, sd: float = 2.0, together: float = 0.0) -> W
     --------
     >>> section_6(step=3).parameter
     array([4., 3., 7., 0., 8., 0., 0., 0., 5., 5., 0., 0., 2., 2., 2., 2., 1.])
+    >>> section_6(step=3, first=3).biases
+    array([ 3.,  6.,  9., 12.])
     """
     weights = [[4, 3, 7, 0], [8, 0, 0, 0], [5, 5, 0, 0], [2, 2, 2, 2]]
-    return separate_groups(weights, checks.real("step", step) * np.arange(4), sd, together)
+    biases = checks.real("first", first) + checks.real("step", step) * np.arange(4)
+    return separate_groups(weights, biases, sd, together)
 
 
 def mixed_draw(weights, biases, sd, ends, rng, contexts, groups, means, rewards):
@@ -280,12 +300,18 @@ def noisy_people_draw(features, group_of, predicted, sd, first, last, rng, conte
 
 
 def employer(
-    contexts: ArrayLike, groups: ArrayLike, rewards: ArrayLike, arms: int | None = None, sd: float | None = None
+    contexts: ArrayLike,
+    groups: ArrayLike,
+    rewards: ArrayLike,
+    arms: int | None = None,
+    sd: float | None = None,
+    parameter: ArrayLike | None = None,
 ) -> RankBandit:
     r"""Return the game of an employer who chooses among people from data (Section 7, appendices D.2 and E.1).
 
-    The true parameter is that of a ridge regression of `rewards` on `contexts`, with regulariser :math:`10^{-8}`; a
-    person's expected reward is what it predicts, and the groups' distributions are those of these predictions.
+    The true parameter is that of a ridge regression of `rewards` on `contexts`, with regulariser :math:`10^{-8}`, or
+    one that was learnt elsewhere; a person's expected reward is what it predicts, and the groups' distributions are
+    those of these predictions.
 
     Parameters
     ----------
@@ -301,6 +327,9 @@ def employer(
     sd : float, optional
         Standard deviation of a noise that is added to the expected reward. By default the noisy reward is the person's
         own, as in appendix D.2.
+    parameter : array_like, shape (d,), optional
+        The true parameter: that of the game of other people, say, to measure ranks on people whom it was not learnt
+        from.
 
     Returns
     -------
@@ -316,8 +345,13 @@ def employer(
     --------
     >>> from fairlib.data import standardised, twoyear
     >>> people = twoyear()
-    >>> employer(standardised(people.features), people.groups, people.rewards, arms=10, sd=0.2).world.groups
+    >>> x, groups, wages = standardised(people.features), people.groups, people.rewards
+    >>> employer(x, groups, wages, arms=10, sd=0.2).world.groups
     6
+    >>> learnt = employer(x[::2], groups[::2], wages[::2]).parameter
+    >>> held_out = employer(x[1::2], groups[1::2], wages[1::2], parameter=learnt)
+    >>> bool((held_out.parameter == learnt).all())
+    True
     """
     x, y = checks.array("contexts", contexts, 2), checks.array("rewards", rewards, 1)
     g = np.array(groups, dtype=object)  # a ragged list too, to be refused here
@@ -331,7 +365,12 @@ def employer(
     counts = np.bincount(g) if g.min() >= 0 else np.zeros(1)
     if counts.size < 2 or not counts.all():
         raise ValueError(f"groups must run from 0 to at least 1, with somebody in each, not {np.unique(g).tolist()}")
-    mu = np.linalg.solve(x.T @ x + 1e-8 * np.eye(x.shape[1]), x.T @ y)
+    if parameter is None:
+        mu = np.linalg.solve(x.T @ x + 1e-8 * np.eye(x.shape[1]), x.T @ y)
+    else:
+        mu = checks.array("parameter", parameter, 1)
+        if mu.size != x.shape[1]:
+            raise ValueError(f"parameter must have {x.shape[1]} numbers, as contexts has columns, not {mu.size}")
     # The same product as in the policies' rules: another would round differently, and a person's own reward may lie
     # a hair below the step that the group's distribution makes there.
     means, order = np.array([dot(mu, row) for row in x]), np.argsort(g, kind="stable")

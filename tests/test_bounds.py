@@ -1,0 +1,296 @@
+"""What all bounds have in common: how they are called, what they return and what they refuse."""
+
+# Arguments of the wrong type are what much of it is about.
+# mypy: disable-error-code="arg-type"
+
+import dataclasses
+import datetime
+import importlib
+import inspect
+import itertools
+import math
+import warnings
+from collections.abc import Mapping
+from pkgutil import walk_packages
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from scipy.special import zeta
+
+import fairlib as fl
+from fairlib import delays as de
+from fairlib import exposure as ex
+from fairlib import ranks as rk
+from fairlib import shares as sh
+from fairlib.contexts import sphere
+from fairlib.merit import exponential, power
+
+
+class Bound(NamedTuple):
+    """How a bound is called in a test: what it depends on, and what else it takes, by name."""
+
+    first: dict[str, Any]
+    more: Mapping[str, Any] = MappingProxyType({})
+    falls: bool = False
+    """Whether it may fall with the horizon: it subtracts what the arms are owed."""
+
+
+CLASSIC = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.8]))
+SHARED = sh.SharedBandit(fl.bernoulli([0.9, 0.5, 0.8]), shares=[0.2, 0.3, 0.1])
+EXPOSED = ex.ExposureBandit(fl.bernoulli([0.9, 0.5, 0.8]), merit=exponential(2))
+CONTEXTS = ex.ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1))
+LATE = de.SemiBandit(fl.bernoulli([0.9, 0.5, 0.5]), plays=2, merit=power(1, 1), delay=de.geometric([0.1] * 3))
+PEOPLE = rk.constants(rk.mixed_groups([[1.0], [2.0]], [0.0, 1.0], 0.1, shares=[0.9, 0.1], arms=10))
+GAMES = (CLASSIC, SHARED, EXPOSED, CONTEXTS, LATE, PEOPLE)
+
+BOUNDS = {
+    "ucb1_bound": Bound({"game": CLASSIC}),
+    "ucb1_worst_case_bound": Bound({"arms": 3}),
+    "fair_ucb_bound": Bound({"game": SHARED}, falls=True),
+    "fair_ucb_worst_case_bound": Bound({"arms": 3}, {"tolerance": 0.5}),
+    "fair_ucb_regret_bound": Bound({"game": SHARED}),
+    "t_fair_ucb_bound": Bound({"game": SHARED}, falls=True),
+    "fairness_lower_bound": Bound({"ratio": 3.0}),
+    "fairx_ucb_fairness_bound": Bound({"game": EXPOSED}, {"failure": 0.1}),
+    "fairx_ucb_reward_bound": Bound({"arms": 3}, {"failure": 0.1}),
+    "fairx_ucb_log_bound": Bound({"game": EXPOSED}),
+    "fairx_ts_fairness_bound": Bound({"game": EXPOSED}),
+    "fairx_ts_reward_bound": Bound({"arms": 3}),
+    "fairx_linucb_fairness_bound": Bound({"game": CONTEXTS}, {"failure": 0.1, "norm": 2.0}),
+    "fairx_linucb_reward_bound": Bound({"dimension": 2}, {"failure": 0.1, "norm": 2.0}),
+    "fairx_lints_fairness_bound": Bound({"game": CONTEXTS}),
+    "fairx_lints_reward_bound": Bound({"arms": 3, "dimension": 2}),
+    **{
+        f"{policy}_{regret}_bound": Bound({"game": LATE}, {"q": 0.9})
+        for policy in ("fcucb_d", "fcts_d", "op_fcucb_d", "op_fcts_d")
+        for regret in ("reward", "fairness")
+    },
+    "fair_greedy_bound": Bound({"game": PEOPLE}, {"failure": 0.1, "ridge": 0.1, "noise": 1e-3, "alpha": 0.5}),
+    "fair_greedy_log_bound": Bound({"game": PEOPLE}, {"failure": 0.1, "ridge": 0.1, "noise": 1e-3, "alpha": 0.5}),
+    "printed_bound": Bound({"game": PEOPLE}, {"failure": 0.1, "ridge": 0.1, "alpha": 0.5}),
+}
+
+
+def public() -> dict[str, Any]:
+    """Return every public function whose name says that it is a bound."""
+    modules = [importlib.import_module(each.name) for each in walk_packages(fl.__path__, "fairlib.")]
+    named = [(module, name) for module in (fl, *modules) for name in getattr(module, "__all__", ())]
+    return {name: getattr(module, name) for module, name in named if name.endswith("_bound")}
+
+
+FUNCTIONS = public()
+every = pytest.mark.parametrize("name", BOUNDS)
+
+
+def call(name: str, horizon: Any = 1000, **changed: Any) -> Any:
+    """Return a bound, with some of its arguments changed."""
+    bound = BOUNDS[name]
+    given = {**bound.first, "horizon": horizon, **bound.more, **changed}
+    first = [given.pop(each) for each in (*bound.first, "horizon")]
+    return FUNCTIONS[name](*first, **given)
+
+
+def test_every_bound_is_among_these():
+    assert set(FUNCTIONS) == set(BOUNDS)
+
+
+@every
+def test_first_stands_what_it_depends_on_then_the_horizon_and_all_else_goes_by_name(name):
+    bound, parameters = BOUNDS[name], inspect.signature(FUNCTIONS[name]).parameters
+    assert list(parameters) == [*bound.first, "horizon", *bound.more]
+    kinds = {each: parameter.kind for each, parameter in parameters.items()}
+    assert all(kinds[each] is inspect.Parameter.POSITIONAL_OR_KEYWORD for each in (*bound.first, "horizon"))
+    assert all(kinds[each] is inspect.Parameter.KEYWORD_ONLY for each in bound.more)
+    assert list(bound.first) in (["game"], ["arms"], ["dimension"], ["arms", "dimension"], ["ratio"])
+
+
+@every
+def test_a_number_gives_a_float_and_many_an_array_of_their_shape(name):
+    horizons = [[10, 1000, 10**5], [10**6, 10**9, 10**18]]
+    many = call(name, horizons)
+    assert type(many) is np.ndarray
+    assert many.dtype == np.float64
+    assert many.shape == (2, 3)
+    assert np.isfinite(many).all()
+    assert (many >= 0).all()
+    alone = [call(name, horizon) for horizon in itertools.chain(*horizons)]
+    assert {type(each) for each in alone} == {np.float64}
+    assert alone == pytest.approx(many.ravel().tolist(), rel=1e-14)
+    assert (
+        call(name, np.array(horizons)).tolist() == call(name, np.array(horizons, np.uint64)).tolist() == many.tolist()
+    )
+    assert call(name, range(10, 13)).shape == (3,)
+    assert call(name, [10]).shape == (1,)
+
+
+@every
+def test_it_grows_with_the_horizon_and_with_certainty(name):
+    rising = call(name, np.geomspace(10, 1e15, 200).astype(np.int64))
+    assert (np.diff(rising) > 0).all() or BOUNDS[name].falls
+    if "failure" in BOUNDS[name].more:
+        assert call(name, failure=0.01) > call(name, failure=0.1) > call(name, failure=0.9)
+
+
+@every
+def test_numpy_s_integers_are_integers(name):
+    bound, small = BOUNDS[name], {"arms": 200, "dimension": 200}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # they overflow with a warning at most
+        for size in set(small) & set(bound.first):
+            for wide in (np.uint8, np.int16, np.int64):
+                assert call(name, **{size: wide(200)}) == call(name, **{size: 200})
+            assert call(name, **{size: np.int8(100)}) == call(name, **{size: 100})
+        for kind in (np.int8, np.uint8, np.int16, np.uint64):
+            assert call(name, kind(100)) == call(name, np.array([100], kind))[0] == call(name, 100)
+        for each, value in bound.more.items():
+            near = np.float32(value)
+            assert call(name, **{each: near}) == call(name, **{each: float(near)})
+
+
+NUMBERS = [None, True, np.True_, "0.5", b"1", math.nan, math.inf, -1, [0.5], 1j, datetime.date(2024, 1, 1)]
+
+
+@every
+def test_what_is_no_such_number_is_refused_by_name(name):
+    bound = BOUNDS[name]
+    for each in (*bound.first, *bound.more):
+        if each == "game":
+            continue
+        for wrong in (*NUMBERS, np.datetime64("2024-01-01"), np.array([0.5, 0.5])):
+            with pytest.raises((TypeError, ValueError), match=f"^{each} must be "):
+                call(name, **{each: wrong})
+    for size in {"arms", "dimension"} & set(bound.first):
+        for wrong in (0, 2.0, np.float64(2)):
+            with pytest.raises((TypeError, ValueError), match=f"^{size} must be "):
+                call(name, **{size: wrong})
+    for limit in ({"failure": 0}, {"failure": 1}, {"ridge": 0}, {"noise": 0}, {"noise": 2}, {"alpha": 1}, {"q": 0}):
+        if set(limit) <= set(bound.more):
+            with pytest.raises(ValueError, match=f"^{next(iter(limit))} must be "):
+                call(name, **limit)
+
+
+@every
+def test_what_is_no_horizon_is_refused_by_name(name):
+    wrong: list[Any] = [
+        *NUMBERS,
+        0,
+        1.0,
+        10.5,
+        np.datetime64("2024-01-01"),
+        "1000",
+        ["10"],
+        [10, True],
+        [10, 10.5],
+        [[10], [10, 20]],
+    ]
+    wrong += [
+        [1000, 0],
+        [1000, -5],
+        [1000, None],
+        np.array([10.0]),
+        np.array([True]),
+        np.array(["10"]),
+        np.ma.array([10], mask=[1]),
+        {10: 20},
+        {10},
+    ]
+    wrong += [np.array([10, None]), np.array([10], "m8[s]"), 10**400, 1e400, fl.ucb1()]
+    for horizon in wrong:
+        with pytest.raises((TypeError, ValueError), match=r"^horizon must be whole numbers of at least [13], not "):
+            call(name, horizon)
+
+
+@every
+def test_another_game_is_refused(name):
+    if "game" not in BOUNDS[name].first:
+        return
+    kind = type(BOUNDS[name].first["game"])
+    for wrong in (None, "game", 3, [0.9, 0.5], exponential(2), *(game for game in GAMES if not isinstance(game, kind))):
+        with pytest.raises(TypeError, match=rf"^game must be (an? )?{kind.__name__}, such as .*, not "):
+            call(name, game=wrong)
+
+
+def test_the_share_of_candidates_is_looked_at_where_it_does_not_count():
+    fixed = dataclasses.replace(PEOPLE, by_chance=False)
+    for name in ("fair_greedy_bound", "fair_greedy_log_bound", "printed_bound"):
+        assert call(name, game=fixed, alpha=0.2) == call(name, game=fixed, alpha=0.8)
+        for wrong in (0, 1, -3, "half", math.nan, True):
+            with pytest.raises((TypeError, ValueError), match=r"^alpha must be a number in "):
+                call(name, game=fixed, alpha=wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "game"),
+    [
+        ("ucb1_bound", fl.Bandit(fl.bernoulli([0.9, 0.5]), delay=de.fixed([3, 3]))),
+        ("fair_ucb_bound", sh.SharedBandit(fl.bernoulli([0.9, 0.5]), shares=[0.1, 0.1], delay=de.fixed([3, 3]))),
+        ("fairx_ucb_fairness_bound", ex.ExposureBandit(fl.bernoulli([0.9]), merit=power(1, 1), delay=de.fixed([3]))),
+    ],
+)
+def test_a_bound_for_what_is_seen_at_once_refuses_a_delay(name, game):
+    with pytest.raises(ValueError, match="game must have no delay, as the bound is for rewards that are seen at once"):
+        call(name, game=game)
+
+
+def test_horizons_too_large_for_an_integer_are_horizons():
+    k, t = 3, 10**30
+    expected = 2 * math.sqrt(2 * k * t * math.log(t)) + float(zeta(3)) * k
+    assert fl.ucb1_worst_case_bound(k, t) == pytest.approx(expected)
+    assert ex.fairx_ucb_reward_bound(200, 10**18, failure=0.1) > ex.fairx_ucb_reward_bound(200, 10**17, failure=0.1)
+
+
+def test_one_arm_and_one_round_is_too_little_for_a_bound_on_thompson_sampling():
+    single = ex.ExposureBandit(fl.gaussian([0.5]), merit=exponential(1))
+    placed = ex.ContextExposureBandit(sphere(1, [0.6, 0.8]), merit=exponential(1, -1, 1))
+    assert ex.fairx_ts_reward_bound(1, [1, 2])[0] == ex.fairx_ts_fairness_bound(single, 1) == math.inf
+    assert ex.fairx_lints_reward_bound(1, 2, [1, 2])[0] == ex.fairx_lints_fairness_bound(placed, 1) == math.inf
+    assert np.isfinite([ex.fairx_ts_fairness_bound(single, 2), ex.fairx_lints_fairness_bound(placed, 2)]).all()
+
+
+@pytest.mark.parametrize(
+    ("function", "first", "more"),
+    [
+        (ex.fairx_ucb_width, {"arms": 200, "horizon": 1000}, {"failure": 0.1}),
+        (ex.linucb_radius, {"dimension": 200, "horizon": 1000}, {"failure": 0.1, "norm": 1.0}),
+        (ex.total_width, {"dimension": 200, "horizon": 1000}, {}),
+        (rk.rank_error, {"groups": 200, "t": 100}, {"horizon": 1000, "failure": 0.1, "candidates": 1.0}),
+        (rk.counted_from, {"game": PEOPLE, "horizon": 1000}, {"failure": 0.1, "alpha": 0.5}),
+        (rk.chance_of_each, {"arms": 200, "error": 0.001}, {}),
+        (rk.explored_from, {"arms": 200, "groups": 200}, {"failure": 0.1, "c": 0.5, "candidates": 1.0}),
+        (rk.estimate_radius, {"game": PEOPLE, "t": 100}, {"failure": 0.1, "ridge": 0.1, "noise": 1e-3}),
+        (rk.least_exploration, {"game": PEOPLE, "error": 0.0}, {}),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_bounds_are_made_of_is_called_in_the_same_way(function, first, more):
+    parameters = inspect.signature(function).parameters
+    assert list(parameters) == [*first, *more]
+    assert all((each in more) is (parameters[each].kind is inspect.Parameter.KEYWORD_ONLY) for each in parameters)
+    plain = function(**first, **more)
+    assert isinstance(plain, float)
+    for each in {"arms", "dimension", "groups"} & set(first):
+        assert function(**{**first, each: np.uint8(200)}, **more) == plain
+    for each in {*first, *more} - {"game"}:
+        for wrong in (None, True, "0.5", math.nan, math.inf, -1, datetime.date(2024, 1, 1)):
+            with pytest.raises((TypeError, ValueError), match=f"^{each} must be "):
+                function(**{**first, **more, each: wrong})
+
+
+def test_constants_keep_numbers_and_not_what_was_given():
+    fields = {"arms": np.uint8(200), "groups": np.uint8(4), "dimension": np.int8(100), "length": np.float32(2)}
+    more = {"norm": 1, "sd": 1, "density": 1, "eigenvalue": np.float16(0.5)}
+    small, plain = rk.Constants(**fields, **more), rk.Constants(200, 4, 100, 2.0, 1.0, 1.0, 1.0, 0.5)
+    assert small == plain
+    assert {type(each) for each in vars(small).values()} == {int, float, bool}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert rk.printed_bound(small, 500, failure=0.1) == rk.printed_bound(plain, 500, failure=0.1)
+
+
+def test_games_keep_numbers_and_not_what_was_given():
+    game = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.2]), plays=np.uint8(2))
+    assert (type(game.plays), game.best_reward) == (int, 1.4)
+    shared = sh.SharedBandit(fl.bernoulli([0.9, 0.5]), shares=[0.1, 0.1], tolerance=np.uint8(2))
+    assert type(shared.tolerance) is float
