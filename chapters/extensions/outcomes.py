@@ -7,14 +7,15 @@ Once anything in the book, the package or the tests has changed, the old outcome
 import hashlib
 import json
 import pathlib
+from collections.abc import Sequence
 
 SOURCES = ("chapters", "fairlib", "tests", "requirements.txt")
 
 
-def fingerprint(root: pathlib.Path) -> str:
-    """Hash every source file of the project under ``root``."""
+def fingerprint(root: pathlib.Path, sources: Sequence[str] = SOURCES) -> str:
+    """Hash the source files of the project under ``root``, all of them or some."""
     digest = hashlib.sha256()
-    for source in SOURCES:
+    for source in sources:
         for path in sorted([root / source, *(root / source).rglob("*")]):
             parts = path.relative_to(root).parts
             if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in parts):
@@ -25,7 +26,7 @@ def fingerprint(root: pathlib.Path) -> str:
 def load(root: pathlib.Path, sources: str) -> dict[str, str]:
     """Return the outcome of each test that has run on these very sources, by the test's name."""
     try:
-        stored = json.loads((root / "_build" / "outcomes.json").read_text())
+        stored = json.loads((root / "_build" / "outcomes.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     return stored["outcomes"] if stored["sources"] == sources else {}
@@ -36,4 +37,4 @@ def save(root: pathlib.Path, sources: str, outcomes: dict[str, str]) -> None:
     known = {**load(root, sources), **outcomes}
     (root / "_build").mkdir(exist_ok=True)
     text = json.dumps({"sources": sources, "outcomes": known}, indent=1, sort_keys=True)
-    (root / "_build" / "outcomes.json").write_text(text + "\n")
+    (root / "_build" / "outcomes.json").write_text(text + "\n", encoding="utf-8")

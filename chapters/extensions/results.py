@@ -1,8 +1,8 @@
 """The directive ``{results} N``: each numbered item of paper N, its place in the book, its test and the outcome.
 
-The items stand in ``chapters/items.csv``. An item's place is the label that equals its id; until some page has that
-label the table says 'to come'. A test is named as pytest names it; a name without the brackets of a parametrised test
-stands for all its cases, and several names are separated by semicolons.
+The items stand in ``chapters/items.csv``. An item's place is the label that equals its id. A test is named as pytest
+names it; a name without the brackets of a parametrised test stands for all its cases, and several names are separated
+by semicolons. For a figure or an experiment the column ``data`` says what it was run on.
 """
 
 import csv
@@ -14,8 +14,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-HEADINGS = ("In the paper", "Kind", "In the book", "Checked by", "Outcome")
-WIDTHS = (21, 17, 19, 27, 16)
+HEADINGS = ("In the paper", "In the book", "Run on", "Checked by", "Outcome")
+WIDTHS = (18, 24, 14, 29, 15)
 
 
 class place(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its nodes so)
@@ -58,7 +58,7 @@ class Results(SphinxDirective):
         head, body = nodes.thead(""), nodes.tbody("")
         head += row(*(nodes.Text(heading) for heading in HEADINGS))
         with items.open(newline="", encoding="utf-8") as file:
-            for item in csv.DictReader(file):
+            for item in csv.DictReader(file, restval=""):  # only what was run says on what
                 if item["paper"] != self.arguments[0]:
                     continue
                 tests = [test.strip() for test in item["test"].split(";") if test.strip()]
@@ -66,8 +66,8 @@ class Results(SphinxDirective):
                 outcome = verdict(tests, known)
                 body += row(
                     nodes.Text(item["number"]),
-                    nodes.Text(item["kind"]),
                     place("", label=item["id"]),
+                    nodes.Text(item["data"]),
                     nodes.inline("", "", *names),
                     nodes.inline(outcome, outcome, classes=["outcome", *outcome.split()[:1]]),
                 )
@@ -84,17 +84,23 @@ def row(*cells: nodes.Node) -> nodes.row:
 
 
 def link(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Turn each ``place`` into a link to the page that has its label."""
-    labels = app.env.get_domain("std").anonlabels  # type: ignore[attr-defined]
+    """Turn each ``place`` into a link to the page that has its label, named after what stands there."""
+    domain = app.env.get_domain("std")
     statements = getattr(app.env, "proof_list", {})  # labels given as an option of a theorem
     for node in list(doctree.findall(place)):
         label = node["label"]
-        target, anchor = labels.get(label) or (statements.get(label, {}).get("docname"), label)
-        if target:
-            text = nodes.Text(app.env.titles[target].astext())
-            node.replace_self(make_refnode(app.builder, page, target, anchor, text))
+        target, anchor = domain.anonlabels.get(label) or (statements[label]["docname"], label)  # type: ignore[attr-defined]
+        chapter = app.env.titles[target].astext()
+        statement = statements.get(anchor) or statements.get(label)
+        if statement:
+            number = app.env.toc_fignumbers[target][statement["countertype"]][statement["label"]]
+            name = f"{statement['realtype'].capitalize()} {'.'.join(map(str, number))}, {chapter}"
+        elif label in domain.labels:  # type: ignore[attr-defined]
+            title = domain.labels[label][2].strip().removeprefix("(").removesuffix(")")  # type: ignore[attr-defined]
+            name = title if title == chapter else f"{title}, {chapter}"
         else:
-            node.replace_self(nodes.emphasis("", "to come"))
+            name = chapter
+        node.replace_self(make_refnode(app.builder, page, target, anchor, nodes.Text(name)))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

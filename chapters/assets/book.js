@@ -1,0 +1,62 @@
+// The pages are complete without this script.
+
+// A proof with named steps can be read by their names alone.
+(() => {
+  for (const proof of document.querySelectorAll('.bd-article div[class="proof admonition"]')) {
+    const steps = [...proof.children].filter((part) => part.matches("p") && ["EM", "STRONG"].includes(part.firstChild?.nodeName));
+    if (steps.length < 3) continue;
+    for (const step of steps) {
+      const rest = document.createElement("span");
+      rest.className = "rest";
+      rest.append(...[...step.childNodes].slice(1));
+      step.append(rest);
+      step.classList.add("step");
+    }
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "steps";
+    button.textContent = "Steps only";
+    button.setAttribute("aria-pressed", "false");
+    button.addEventListener("click", () => {
+      const only = proof.classList.toggle("steps-only");
+      button.setAttribute("aria-pressed", String(only));
+    });
+    proof.prepend(button);
+  }
+})();
+
+// A formula that is wider than its line scrolls in a box of its own, which says on which side it goes on.
+(() => {
+  const edge = (box) => {
+    const rest = box.scrollWidth - box.clientWidth;
+    box.classList.toggle("more-left", box.scrollLeft > 2);
+    box.classList.toggle("more-right", box.scrollLeft < rest - 2);
+  };
+  const fit = () => {
+    for (const box of document.querySelectorAll(".bd-article mjx-container, .bd-article .cell_output pre, .bd-article div.highlight pre")) {
+      if (box.matches("mjx-container:not([display])")) {
+        box.classList.remove("wide");
+        const line = box.parentElement.closest("p, li, dd, td, th, div, figcaption, summary, h1, h2, h3");
+        box.classList.toggle("wide", line !== null && box.getBoundingClientRect().width > line.clientWidth);
+      }
+      const wide = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX === "auto";
+      if (!wide) {
+        box.classList.remove("more-left", "more-right");
+        if (box.matches("mjx-container")) box.removeAttribute("tabindex");
+        continue;
+      }
+      if (!box.dataset.scrolls) box.addEventListener("scroll", () => edge(box), { passive: true });
+      box.dataset.scrolls = "yes";
+      box.tabIndex = 0; // what scrolls is to be reached by the keyboard
+      edge(box);
+    }
+  };
+  const typeset = window.MathJax?.startup?.promise ?? Promise.resolve();
+  typeset.then(fit);
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    fit();
+  });
+})();

@@ -1,0 +1,95 @@
+"""The executed chapters, each kept under a name that hashes all that its outputs depend on.
+
+The tests execute and keep them (``tests/notebooks.py``), the book shows them (``pages.py`` beside this file). Any other
+state of code, package, lock, Python or settings has another name, so what is found is never stale.
+"""
+
+import hashlib
+import os
+import pathlib
+import platform
+import re
+import sys
+
+import nbformat
+import outcomes
+from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_notebook
+from myst_parser.config.main import MdParserConfig
+
+SOURCES = ("fairlib", "requirements.txt", "chapters/extensions/executed.py", "tests/notebooks.py")
+KEPT = 2  # of each chapter: its latest state and the one before, to which an author may return
+
+
+def read(path: pathlib.Path, text: str, config: MdParserConfig | None = None) -> nbformat.NotebookNode | None:
+    """Read a page as MyST-NB does: its notebook, or None where its head doesn't say that it is one."""
+    if not is_myst_markdown_notebook(text):
+        return None
+    notebook: nbformat.NotebookNode = read_myst_markdown_notebook(text, config, add_source_map=True, path=path)
+    return notebook
+
+
+def code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+    """Return the code cells of a notebook."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def state(root: pathlib.Path, notebook: nbformat.NotebookNode) -> str:
+    """Hash all that the outputs of a chapter depend on; its prose, and what is said of its pictures, is not of it."""
+    code = [cell.source for cell in code_cells(notebook)]
+    package = [path.read_text(encoding="utf-8") for path in sorted((root / "fairlib").rglob("*.py"))]
+    return digest(
+        repr(
+            [
+                code,
+                settings(root / "chapters", "\n".join(code + package)),
+                outcomes.fingerprint(root, SOURCES),
+                [platform.python_version(), sys.platform, platform.machine()],
+            ]
+        ).encode()
+    )
+
+
+def settings(folder: pathlib.Path, code: str) -> list[str]:
+    """Return the environment variables that code in a folder names, and for those that name a file its date."""
+    found = []
+    for name in sorted(set(re.findall(r"""["']([A-Z][A-Z0-9_]+)["']""", code)) & set(os.environ)):
+        found.append(f"{name}={os.environ[name]}")
+        path = folder / os.environ[name]
+        for file in [path, *sorted(path.glob("*"))]:
+            if file.exists():
+                found.append(f"{file} {file.stat().st_mtime_ns}")
+    return found
+
+
+def digest(content: bytes) -> str:
+    """Hash what is in a file or stands for it."""
+    return hashlib.sha256(content).hexdigest()[:20]
+
+
+def find(root: pathlib.Path, chapter: str, state: str) -> pathlib.Path | None:
+    """Return the file in which a chapter is kept in this state; one whose bytes are not as they were doesn't count."""
+    for path in sorted((root / "_build" / "executed").glob(f"{chapter}.{state}.*.ipynb")):
+        if path.name.split(".")[-2] == digest(path.read_bytes()):
+            return path
+    return None
+
+
+def keep(root: pathlib.Path, chapter: str, state: str, notebook: nbformat.NotebookNode) -> None:
+    """Keep an executed chapter, which appears whole or not at all, and drop all but the latest."""
+    folder = root / "_build" / "executed"
+    folder.mkdir(parents=True, exist_ok=True)
+    content = nbformat.writes(notebook).encode()
+    path = folder / f"{chapter}.{state}.{digest(content)}.ipynb"
+    aside = path.with_suffix(f".{os.getpid()}")
+    aside.write_bytes(content)
+    aside.replace(path)
+    for old in sorted(folder.glob(f"{chapter}.*"), key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
+        old.unlink()
+
+
+def show(notebook: nbformat.NotebookNode, kept: pathlib.Path) -> None:
+    """Give the code cells of a notebook the outputs with which they are kept."""
+    executed = nbformat.reads(kept.read_text(encoding="utf-8"), as_version=4)
+    notebook.metadata.language_info = executed.metadata.language_info
+    for cell, old in zip(code_cells(notebook), code_cells(executed), strict=True):
+        cell.outputs, cell.execution_count = old.outputs, old.execution_count

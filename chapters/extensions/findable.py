@@ -1,0 +1,83 @@
+"""Put what a reader looks for into the index, from which the search takes its first answers.
+
+These are the items of the papers under their own numbers (``chapters/items.csv``), the errata under theirs, every
+statement of the book that has a title, and the words of the glossary, each at the first place that its entry points to.
+"""
+
+import csv
+import re
+from pathlib import Path
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+
+PAPERS = {"1": "Patil", "2": "Wang", "3": "Grazzi", "4": "Chen"}
+
+
+def entries(root: Path) -> dict[str, list[str]]:
+    """Return, for the id of each numbered item, the words to find it by.
+
+    >>> entries(Path(__file__).parents[2])["fm-alg-1-fair-learn"]
+    ['Algorithm 1, Patil', 'FAIR-LEARN']
+    """
+    found = {}
+    with (root / "chapters" / "items.csv").open(newline="", encoding="utf-8") as file:
+        for item in csv.DictReader(file, restval=""):
+            numbered = re.match(r"([A-Z][a-z]+ [A-Z]?[\d.]*\d|[A-Z][a-z]+ \(\d+\))[ ,]*(.*)", item["number"])
+            number, rest = numbered.groups() if numbered else ("", item["number"])
+            found[item["id"]] = [f"{number}, {PAPERS[item['paper']]}"] * bool(number) + [rest] * (
+                "(" not in rest and rest != ""
+            )
+    return found
+
+
+def words(root: Path) -> dict[str, list[str]]:
+    """Return, for the label of each place that the glossary points to, the words that are made precise there.
+
+    >>> words(Path(__file__).parents[2])["def-regret"]
+    ['horizon', 'regret']
+    """
+    text = (root / "chapters" / "glossary.md").read_text(encoding="utf-8")
+    found: dict[str, list[str]] = {}
+    for word, label in re.findall(r"\n\n(\S.*)\n  .*?\{(?:prf:)?ref\}`([\w-]+)`", text):
+        found.setdefault(label, []).append(word)
+    return found
+
+
+class Findable(SphinxTransform):
+    """Set an entry of the index beside whatever has one to get."""
+
+    default_priority = 800  # before Sphinx reads the entries
+
+    def apply(self, **kwargs: object) -> None:
+        """Go through a page."""
+        root = Path(self.env.srcdir)
+        named = entries(root)
+        for label, found in words(root).items():
+            named[label] = [*named.get(label, []), *found]
+        for node in list(self.document.findall(nodes.Element)):
+            if isinstance(node, addnodes.index) and self.env.docname == "chapters/glossary":  # its words come second
+                node["entries"] = [(kind, word, at, "", key) for kind, word, at, _, key in node["entries"]]
+            if node.get("ids") and node.parent and (places := named_by(node, named)):
+                entry = [("single", word, name, "main", None) for word, name in places]
+                node.parent.insert(node.parent.index(node), addnodes.index(entries=entry))
+
+
+def named_by(node: nodes.Element, named: dict[str, list[str]]) -> list[tuple[str, str]]:
+    """Return the words by which a place is to be found, and its id."""
+    found = [(word, name) for name in node["ids"] for word in named.get(name, [])]
+    found += [(name.upper(), name) for name in node["ids"] if re.fullmatch(r"e-[pfgd]\d+", name)]
+    title = node.get("title", "")
+    if "realtype" in node and title and "$" not in title:
+        title = title.removeprefix(" (").removesuffix(")")
+        plain = node["realtype"] in ("definition", "algorithm")  # theorems on something come after what it is
+        found.append((title if plain else f"{title}, {node['realtype']}", node["ids"][0]))
+    return list(dict.fromkeys(found))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.add_transform(Findable)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

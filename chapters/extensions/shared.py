@@ -1,0 +1,38 @@
+"""Say of each page in a sentence what it is about: to search engines, and to whoever is sent a link to it.
+
+The sentence is the page's first paragraph. A picture needs the book's public address, which is ``html_baseurl``.
+"""
+
+from html import escape
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+LENGTH = 200
+
+
+def describe(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
+    """Add the description of a page to its head."""
+    if doctree is None:
+        return
+    paragraphs = (node.astext() for node in doctree.findall(nodes.paragraph) if not any(node.findall(nodes.math)))
+    text = " ".join(next(paragraphs, "").split())
+    if len(text) > LENGTH:
+        text = text[:LENGTH].rsplit(" ", 1)[0] + " …"
+    tags = {"og:type": "article", "og:site_name": app.config.html_title, "og:title": context["title"]}
+    if text:
+        tags["og:description"] = text
+        context["metatags"] += f'<meta name="description" content="{escape(text)}">\n'
+    if app.config.html_baseurl:
+        tags["og:url"] = context["pageurl"]
+        tags["og:image"] = app.config.html_baseurl + "_static/front-page.svg"
+    context["metatags"] += "".join(
+        f'<meta property="{name}" content="{escape(said)}">\n' for name, said in tags.items()
+    )
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.connect("html-page-context", describe)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
