@@ -10,13 +10,14 @@ interleaved runs.
 import os
 import time
 
-os.sched_setaffinity(0, {0})
+if hasattr(os, "sched_setaffinity"):  # on Linux
+    os.sched_setaffinity(0, {0})
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-import fairlib as fl  # noqa: E402
-from fairlib import delays as de  # noqa: E402
-from fairlib.merit import power  # noqa: E402
+import fairlib as fl
+from fairlib import delays as de
+from fairlib.merit import power
 
 MERIT = power(2, 4)
 GAME = de.SemiBandit(

@@ -4,8 +4,10 @@ Run ``.venv/bin/python benchmarks/optimistic.py``. What counts is the ratio.
 """
 
 import time
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 import fairlib as fl
@@ -18,20 +20,20 @@ low, high = np.maximum(centre - width, 0), np.minimum(centre + width, 1)
 game = fl.Bandit(fl.bernoulli(np.full(ARMS, 0.5)))
 
 
-def loss(mu):
+def loss(mu: NDArray[np.float64]) -> float:
     """Return the value to be minimised."""
     weights = np.exp(STEEPNESS * mu)
-    return -(weights @ mu) / weights.sum()
+    return -float(weights @ mu / weights.sum())
 
 
-def microseconds(run, boxes):
+def microseconds(run: Callable[[], object], boxes: int) -> float:
     """Return the time a box."""
     start = time.perf_counter()
     run()
     return 1e6 * (time.perf_counter() - start) / boxes
 
 
-def local():
+def local() -> None:
     """Solve each box with SLSQP from its centre."""
     for i in range(BOXES):
         minimize(loss, centre[i], bounds=list(zip(low[i], high[i], strict=True)), method="SLSQP")
@@ -56,7 +58,7 @@ def solves(merit, low, high, seen, box: me.Box, p):
     return 0
 
 
-def exact(rule, merit):
+def exact(rule: fl.rules.Rule, merit: me.Merit) -> float:
     """Return the time a box from compiled code, each solved fifty times."""
     policy = fl.Policy("boxes", rule, merit=merit, low=low, high=high)
     fl.simulate(game, policy, 10)

@@ -5,6 +5,8 @@ contexts of the second half with the estimate, so that NumPy's product of the sa
 """
 
 import time
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from fairlib.contexts import sphere
 from fairlib.data import standardised, twoyear
 
 
-def seconds(run):
+def seconds(run: Callable[[], object]) -> float:
     """Return the least processor time of seven runs, so that other work on the machine counts little."""
     times = []
     for _ in range(7):
@@ -34,13 +36,13 @@ people = standardised(twoyear().features)
 pool = rk.employer(people, twoyear().groups, twoyear().rewards, arms=arms, sd=0.2)
 
 
-def products():
+def products() -> None:
     """Multiply the contexts of the second half with the estimate, round by round."""
     for t in range(3, horizon + 1):
         contexts[(t - 1) // 2 : t - 1].reshape(-1, 20) @ estimate
 
 
-def play(policy, game, horizon):
+def play(policy: fl.ContextPolicy, game: fl.ContextBandit, horizon: int) -> None:
     """Play one run."""
     fl.simulate(game, policy, horizon, rounds=[horizon])
 
@@ -57,7 +59,7 @@ for _, where, policy in cases:
 floor = seconds(products)
 print(f"T = {horizon}, K = {arms}, d = 20; products alone: {1e6 * floor / horizon:.1f} microseconds a round")
 for name, where, policy in cases:
-    ours = seconds(lambda where=where, policy=policy: play(policy, where, horizon))
+    ours = seconds(partial(play, policy, where, horizon))
     print(f"{policy.name}, {name}: {1e6 * ours / horizon:.1f} microseconds a round, ratio {ours / floor:.2f}")
 small = seconds(lambda: fl.simulate(rk.section_6(), rk.fair_greedy(), 500, runs=100, rounds=[500])) / 100
 print(f"section 6, T = 500, K = 4: {1e3 * small:.2f} ms a run")
@@ -69,7 +71,7 @@ for policy, horizon in (
     (rk.fair_greedy_rarely(), 100_000),
 ):
     start = time.process_time()
-    regret = fl.simulate(section_6, policy, horizon, runs=20, seed=1, rounds=[horizon]).fair_regret
+    regret = fl.simulate(section_6, policy, horizon, runs=20, seed=1, rounds=[horizon]).fairness_regret
     cost = 1e6 * (time.process_time() - start) / (20 * horizon)
     error = regret.std() / 20**0.5
     print(f"{policy.name}, section 6, T = {horizon:,}: {cost:.1f} microseconds a round, ", end="")

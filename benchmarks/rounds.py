@@ -54,11 +54,12 @@ class Tree:
 
     def names(self) -> dict[str, bool]:
         """Return the names of the tree's zoo, and whether a round costs more the later it is."""
-        return self.ask()
+        names: dict[str, bool] = self.ask()
+        return names
 
     def seconds(self, name: str, horizon: int, plays: int) -> float:
         """Return the processor time of some plays in a row."""
-        return self.ask(name=name, horizon=horizon, plays=plays)
+        return float(self.ask(name=name, horizon=horizon, plays=plays))
 
     def close(self) -> None:
         """End the process."""

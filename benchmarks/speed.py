@@ -1,9 +1,10 @@
 """Measure the engine against a tight loop in C, and first results of fresh processes against importing Numba alone.
 
-Run ``.venv/bin/python benchmarks/speed.py``; it needs a C compiler. Machines differ and are shared, so what counts are
-the ratios, each taken in one go from interleaved runs.
+Run ``.venv/bin/python benchmarks/speed.py``; it needs Unix and a C compiler. Machines differ and are shared, so what
+counts are the ratios, each taken in one go from interleaved runs.
 """
 
+import compileall
 import pathlib
 import resource
 import subprocess
@@ -43,19 +44,19 @@ game, policy = SemiBandit(arms, merit=merit, delay=geometric([0.1, 0.2])), fcucb
 }
 
 
-def c_loop(program):
+def c_loop(program: pathlib.Path) -> float:
     """Return the C program's nanoseconds a round."""
     return float(subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()[0])
 
 
-def engine(policy):
+def engine(policy: fl.Policy) -> float:
     """Return the engine's nanoseconds a round."""
     start = time.perf_counter()
     fl.simulate(GAME, policy, 10**6)
     return 1e3 * (time.perf_counter() - start)
 
 
-def process(code):
+def process(code: str) -> float:
     """Return the seconds of processor time that a fresh process takes."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -63,7 +64,7 @@ def process(code):
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def first_result(code):
+def first_result(code: str) -> str:
     """Return what a fresh process runs."""
     return f"import fairlib as fl\narms = fl.bernoulli([0.9, 0.5])\n{code}\nfl.simulate(game, policy, 100)"
 
@@ -77,6 +78,7 @@ c, ucb1, thompson = np.median(rounds, axis=0)
 print(f"UCB1, K = 10, T = 10^6, one core: C {c:.1f} ns a round, fairlib {ucb1:.1f} ns, ratio {ucb1 / c:.2f}")
 print(f"Thompson sampling (Beta): {thompson:.1f} ns a round, ratio to UCB1 {thompson / ucb1:.2f}")
 
+compileall.compile_dir(HERE.parent / "fairlib", quiet=1)  # as pip does when it installs; this checkout may have none
 codes = {name: first_result(code) for name, code in FIRST_RESULTS.items()}
 for code in codes.values():
     process(code)  # puts the compiled code on disk

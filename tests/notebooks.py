@@ -1,25 +1,33 @@
 """A pytest plugin: every chapter is a test, and every run leaves its outcomes to the page of results.
 
-A chapter is a Markdown file under ``chapters/`` with a kernel in its header. jupytext reads it, nbval runs its cells
-in a fresh kernel, and a cell fails when it raises, writes to stderr, or is said to raise and doesn't. A cell with the
-tag ``nbval-check-output`` must print what is stored in ``tests/reference/<chapter>.json``, where the outputs of the
-tagged cells stand in order. ``pytest --refresh-references`` stores them anew and shows what changed.
+A chapter is a Markdown file under ``chapters/`` whose header says that it is a notebook. nbval runs its cells in a
+fresh kernel. A cell fails when it raises, writes to stderr, or is said to raise and doesn't. A chapter of which no
+cell does is kept, for the book and for the next run: that takes the outputs of a chapter that has not changed from
+there, and judges them as if it had run it.
+
+A cell with the tag ``nbval-check-output`` must print what is stored in ``tests/reference/<chapter>.json``, where the
+outputs of the tagged cells stand in order. ``pytest --refresh-references`` stores them anew and shows what changed.
+``pytest chapters --execute-only``, which is for the book, compares none.
 """
 
 import difflib
 import json
+import os
+import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jupytext
+import executed
 import nbformat
 import outcomes
 import pytest
-from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError, find_metadata_tags
+from nbval.kernel import CURRENT_ENV_KERNEL_NAME, RunningKernel, start_new_kernel
+from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
 
 CHECKED = "nbval-check-output"
+REFERENCE_OPTIONS = ("--refresh-references", "--execute-only")
 
 # In a live notebook a slider draws when all cells have run. Then its figure must still look at what it looked at.
 LAST = """
@@ -33,14 +41,16 @@ for explorer in [thing for thing in gc.get_objects() if type(thing) is Explorer]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that rewrites the references."""
+    """Add the two options on references."""
     parser.addoption("--refresh-references", action="store_true", help="store the checked outputs of chapters anew")
+    parser.addoption("--execute-only", action="store_true", help="compare no output of a chapter with its reference")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "Chapter | None":
     """Collect the Markdown files under chapters/."""
     if file_path.suffix == ".md" and parent.config.rootpath / "chapters" in file_path.parents:
-        return Chapter.from_parent(parent, path=file_path)
+        chapter: Chapter = Chapter.from_parent(parent, path=file_path)
+        return chapter
     return None
 
 
@@ -73,63 +83,109 @@ def printed(outputs: list[nbformat.NotebookNode]) -> list[str]:
     return lines
 
 
+class Kernel(RunningKernel):
+    """A kernel as a reader has it: it counts the cells, and hears nothing of pytest."""
+
+    def __init__(self, folder: Path) -> None:
+        self.km, self.kc = start_new_kernel(
+            kernel_name=CURRENT_ENV_KERNEL_NAME,
+            cwd=str(folder),
+            env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+            extra_arguments=["--HistoryManager.hist_file=:memory:"],  # not among what the author types elsewhere
+            stderr=subprocess.DEVNULL,
+        )
+        self._ensure_iopub_up()
+
+    def execute_cell_input(self, cell_input: str, allow_stdin: bool | None = None) -> str:
+        """Send a cell to the kernel, and return the id of the message."""
+        return str(self.kc.execute(cell_input, allow_stdin=allow_stdin, stop_on_error=False))
+
+
 class Chapter(IPyNbFile):
-    """The code cells of a chapter, counted from 1; a page without a kernel has none."""
+    """The code cells of a chapter, counted from 1; a page that is no notebook has none."""
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield a test for each cell, and one for the references as a whole."""
-        self.nb = jupytext.read(self.path)
-        if "kernelspec" not in self.nb.metadata:
+        notebook = executed.read(self.path, self.path.read_text(encoding="utf-8"))
+        if notebook is None:
             return
+        self.nb = notebook
         self.references = read_references(reference_file(self.config.rootpath, self.name))
-        cells = [cell for cell in self.nb.cells if cell.cell_type == "code"]
+        cells = executed.code_cells(self.nb)
         self.checked = sum(CHECKED in cell.metadata.get("tags", []) for cell in cells)
+        self.awaited = set(range(1, len(cells) + 1))  # the cells that have not yet run well
         position = 0
         for number, cell in enumerate(cells, start=1):
+            tags = cell.metadata.get("tags", [])
             item = Cell.from_parent(
                 self,
                 name=cell.metadata.get("name", f"Cell {number}"),
                 cell_num=number,
                 cell=cell,
-                options=defaultdict(bool, find_metadata_tags(cell.metadata)),
+                options=defaultdict(bool, check_exception="raises-exception" in tags),
             )
-            if CHECKED in cell.metadata.get("tags", []):
+            if CHECKED in tags and not self.config.getoption("--execute-only"):
                 item.position = position
                 position += 1
             yield item
         if any("explore(" in cell.source for cell in cells):
+            self.awaited.add(number := len(cells) + 1)
             last = nbformat.v4.new_code_cell(LAST)
-            yield Cell.from_parent(
-                self, name="explorers", cell_num=len(cells) + 1, cell=last, options=defaultdict(bool)
-            )
-        if len(self.references) > self.checked and not self.config.getoption("--refresh-references"):
+            yield Cell.from_parent(self, name="explorers", cell_num=number, cell=last, options=defaultdict(bool))
+        if len(self.references) > self.checked and not any(map(self.config.getoption, REFERENCE_OPTIONS)):
             yield Surplus.from_parent(self, name="references")
+
+    def setup(self) -> None:
+        """Take the outputs of the last run if they stand, and start a kernel if not."""
+        root = self.config.rootpath
+        self.state = executed.state(root, self.nb)
+        if kept := executed.find(root, self.path.stem, self.state):
+            executed.show(self.nb, kept)
+        else:
+            self.kernel = Kernel(self.path.parent)
+            reply = self.kernel.kc.kernel_info(reply=True, timeout=60)
+            self.nb.metadata.language_info = reply["content"]["language_info"]
+
+    def teardown(self) -> None:
+        """Keep a chapter whose cells have all run well, unless what it depends on was edited meanwhile."""
+        root = self.config.rootpath
+        if self.kernel and not self.awaited and executed.state(root, self.nb) == self.state:
+            executed.keep(root, self.path.stem, self.state, self.nb)
+        super().teardown()
 
 
 class Cell(IPyNbCell):
     """One code cell of a chapter."""
 
-    position: int | None = None  # among the cells whose output is checked
+    parent: Chapter
+    position: int | None = None  # among the cells whose output is compared
 
     def runtest(self) -> None:
-        """Run the cell in the chapter's kernel and judge what came out."""
-        super().runtest()
-        lines = printed(self.test_outputs)
-        errors = printed([out for out in self.test_outputs if out.output_type == "stream" and out.name == "stderr"])
-        if errors:
+        """Run the cell in the chapter's kernel, if there is one, and judge what came out."""
+        self.user_properties.append(("chapter", [self.parent.name, self.parent.kernel is not None]))
+        if self.parent.kernel:
+            super().runtest()
+            self.cell.outputs, self.cell.execution_count = self.test_outputs, self.cell_num
+        outputs = self.cell.outputs
+        if errors := printed([out for out in outputs if out.output_type == "stream" and out.name == "stderr"]):
             self.raise_cell_error("The cell wrote to stderr", "\n".join(errors))
-        if self.options["check_exception"] and all(out.output_type != "error" for out in self.test_outputs):
+        raised = [out for out in outputs if out.output_type == "error"]
+        if raised and not self.options["check_exception"]:
+            self.raise_cell_error("Cell execution caused an exception", "\n".join(raised[0].traceback))
+        if self.options["check_exception"] and not raised:
             self.raise_cell_error("The cell is tagged raises-exception and raised nothing")
-        if self.position is None:
-            return
-        reference = {"cell": self.cell.source.splitlines()[0], "output": lines}
+        self.parent.awaited.discard(self.cell_num)
+        if self.position is not None:
+            self.compare(self.position, printed(outputs))
+
+    def compare(self, position: int, lines: list[str]) -> None:
+        """Compare what the cell printed with its reference, or note it as the new one."""
         if self.config.getoption("--refresh-references"):
-            self.user_properties.append(
-                ("reference", [self.parent.name, self.position, self.parent.checked, reference])
-            )
-        elif self.position >= len(self.parent.references):
+            reference = {"cell": self.cell.source.splitlines()[0], "output": lines}
+            self.user_properties.append(("reference", [self.parent.name, position, self.parent.checked, reference]))
+        elif position >= len(self.parent.references):
             self.raise_cell_error("The cell's output is to be checked, but no reference is stored", "\n".join(lines))
-        elif lines != (stored := self.parent.references[self.position]["output"]):
+        elif lines != (stored := self.parent.references[position]["output"]):
             changes = difflib.unified_diff(stored, lines, "stored reference", "this run", lineterm="")
             self.raise_cell_error("The cell's output differs from its reference", "\n".join(changes))
 
@@ -162,7 +218,9 @@ class Record:
     def __init__(self, config: pytest.Config) -> None:
         self.root = config.rootpath
         self.sources = outcomes.fingerprint(self.root)
+        self.compared = not config.getoption("--execute-only")
         self.outcomes: dict[str, str] = {}
+        self.chapters: dict[bool, set[str]] = {True: set(), False: set()}  # what was executed, and what wasn't
         self.fresh: dict[str, dict[int, Any]] = defaultdict(dict)
         self.expected: dict[str, int] = {}
 
@@ -170,10 +228,15 @@ class Record:
         """Keep what a test came to: the outcome of its call, or of a set-up or tear-down that didn't pass."""
         if (report.when == "call" or not report.passed) and self.outcomes.get(report.nodeid) != "failed":
             self.outcomes[report.nodeid] = report.outcome
-        if report.when == "call" and report.passed:
-            for key, value in report.user_properties:
-                if key == "reference":
-                    self.keep(*value)  # type: ignore[misc]
+        for key, value in report.user_properties if report.when == "call" else []:
+            if key == "chapter":
+                self.note(*value)  # type: ignore[misc]
+            elif key == "reference" and report.passed:
+                self.keep(*value)  # type: ignore[misc]
+
+    def note(self, chapter: str, ran: bool) -> None:
+        """Count a chapter among those that were executed, or those that were not."""
+        self.chapters[ran].add(chapter)
 
     def keep(self, chapter: str, position: int, expected: int, reference: dict[str, Any]) -> None:
         """Hold a fresh reference until the run is over."""
@@ -181,12 +244,15 @@ class Record:
         self.fresh[chapter][position] = reference
 
     def pytest_sessionfinish(self) -> None:
-        """Leave the outcomes to the page of results."""
-        if self.outcomes:
+        """Leave the outcomes to the page of results; where nothing was compared, they would say too much."""
+        if self.outcomes and self.compared:
             outcomes.save(self.root, self.sources, self.outcomes)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Store the fresh references, and show how they differ from the old ones."""
+        """Say what was executed; store the fresh references, and show how they differ from the old ones."""
+        if any(self.chapters.values()):
+            ran, stood = (len(self.chapters[whether]) for whether in (True, False))
+            terminalreporter.write_line(f"chapters: {ran} executed, {stood} unchanged")
         for chapter, cells in sorted(self.fresh.items()):
             file = reference_file(self.root, chapter)
             name = str(file.relative_to(self.root))
@@ -196,7 +262,7 @@ class Record:
             old = file.read_text(encoding="utf-8") if file.exists() else ""
             new = json.dumps([cells[position] for position in sorted(cells)], indent=1, ensure_ascii=False) + "\n"
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(new, encoding="utf-8")
+            file.write_text(new, encoding="utf-8", newline="\n")
             changes = list(difflib.unified_diff(old.splitlines(), new.splitlines(), name, name, lineterm=""))
             for line in changes or [f"{name}: unchanged"]:
                 terminalreporter.write_line(line)

@@ -11,13 +11,14 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
+import executed
 import outcomes
 import pytest
 from notebooks import CHECKED
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
-HEADER = "---\nkernelspec: {name: python3, display_name: Python 3, language: python}\n---\n\n# A throw-away chapter\n"
+HEADER = "---\njupytext: {text_representation: {extension: .md, format_name: myst}}\n---\n\n# A throw-away chapter\n"
 
 
 def cell(source: str, *tags: str) -> str:
@@ -28,20 +29,32 @@ def cell(source: str, *tags: str) -> str:
 def write(folder: Path, name: str, *cells: str, stored: list[list[str]] | None = None) -> None:
     """Write a chapter, and the references that are stored for it."""
     (folder / "chapters").mkdir(exist_ok=True)
-    (folder / "chapters" / f"{name}.md").write_text(HEADER + "".join(cells))
+    (folder / "chapters" / f"{name}.md").write_text(HEADER + "".join(cells), encoding="utf-8")
     if stored is not None:
         (folder / "tests" / "reference").mkdir(parents=True, exist_ok=True)
         references = [{"cell": "", "output": lines} for lines in stored]
-        (folder / "tests" / "reference" / f"{name}.json").write_text(json.dumps(references))
+        (folder / "tests" / "reference" / f"{name}.json").write_text(json.dumps(references), encoding="utf-8")
 
 
-def run(folder: Path, *options: str) -> str:
+def mark(name: str) -> str:
+    """Write code that leaves a name where `marks` finds it; one in braces is that of a variable."""
+    return f"with open('../marks', 'a') as file: print(f'{name}', file=file)"
+
+
+def marks(folder: Path) -> list[str]:
+    """Return the marks that were left in a folder since they were last asked for."""
+    left = (folder / "marks").read_text(encoding="utf-8").split() if (folder / "marks").exists() else []
+    (folder / "marks").unlink(missing_ok=True)
+    return left
+
+
+def run(folder: Path, *options: str, **settings: str) -> str:
     """Run pytest on the chapters of a folder as on ours, and return what it says."""
     path = os.pathsep.join(str(ROOT / part) for part in ("tests", "chapters/extensions"))
     # Without the variables that would make this run a worker of the run it is started from.
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")} | {"PYTHONPATH": path}
-    command = [sys.executable, "-m", "pytest", "-p", "notebooks", "--nbval-current-env", f"--rootdir={folder}"]
-    return subprocess.run([*command, *options], cwd=folder, env=env, capture_output=True, text=True, check=False).stdout
+    command = [sys.executable, "-m", "pytest", "-p", "notebooks", f"--rootdir={folder}", *options]
+    return subprocess.run(command, cwd=folder, env=env | settings, capture_output=True, text=True, check=False).stdout
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +62,8 @@ def drafts(tmp_path_factory) -> tuple[Path, str]:
     """Chapters that go wrong in each way, and what one run says of them."""
     folder = tmp_path_factory.mktemp("drafts")
     checked = cell("print(40 + 2)", CHECKED)
-    write(
-        folder, "sound", cell("x = 42"), cell("print(x)", CHECKED), cell("1 / 0", "raises-exception"), stored=[["42"]]
-    )
+    alone = "import os\nassert [each for each in os.environ if each.startswith('PYTEST_C')] == []"  # as for a reader
+    write(folder, "sound", cell(alone), cell("print(42)", CHECKED), cell("1 / 0", "raises-exception"), stored=[["42"]])
     write(folder, "raising", cell("x = 42"), cell("1 / 0"))
     write(folder, "warning", cell("import sys; print('careful', file=sys.stderr)"))
     write(folder, "harmless", cell("x = 42", "raises-exception"))
@@ -94,33 +106,123 @@ def test_changed_output_is_shown_beside_the_stored_one(drafts):
 
 
 def test_outcomes_are_those_of_the_run_and_expire_with_the_sources(drafts):
-    folder, _ = drafts
+    folder = drafts[0]
     known = outcomes.load(folder, outcomes.fingerprint(folder))
     assert known["chapters/raising.md::Cell 1"] == "passed"
     assert known["chapters/raising.md::Cell 2"] == "failed"
-    (folder / "chapters" / "sound.md").write_text("another text")
+    (folder / "chapters" / "another.md").write_text("another text", encoding="utf-8")
     assert outcomes.load(folder, outcomes.fingerprint(folder)) == {}
+
+
+def test_chapter_is_kept_unless_a_cell_runs_badly_and_is_judged_again(drafts):
+    folder, first = drafts
+    assert "chapters: 8 executed, 0 unchanged" in first
+    kept = {path.name.split(".")[0]: path for path in (folder / "_build" / "executed").iterdir()}
+    assert set(kept) == {"sound", "changed", "unstored", "surplus"}
+    sound = folder / "chapters" / "sound.md"
+    sound.write_text(sound.read_text(encoding="utf-8").replace("raises-exception", ""), encoding="utf-8")
+    again = run(folder, *(f"chapters/{name}.md" for name in kept))
+    assert "chapters: 0 executed, 4 unchanged" in again
+    failed = [
+        re.findall(r"^FAILED chapters/((?:changed|unstored|surplus)\.md.*)", said, re.MULTILINE)
+        for said in (first, again)
+    ]
+    assert len(failed[0]) == 3
+    assert sorted(failed[0]) == sorted(failed[1])
+    assert "FAILED chapters/sound.md::Cell 3 - " in again
+    assert "Cell execution caused an exception" in again
+    assert "4 failed, 4 passed" in again
 
 
 def test_refresh_stores_the_outputs_and_shows_what_changed(tmp_path):
     write(tmp_path, "draft", cell("print(42)", CHECKED), cell("'text'", CHECKED), stored=[["41"]])
     write(tmp_path, "broken", cell("print(42)", CHECKED), cell("print(1 / 0)", CHECKED), stored=[["41"], ["42"]])
     broken = tmp_path / "tests" / "reference" / "broken.json"
-    before = broken.read_text()
+    before = broken.read_text(encoding="utf-8")
     said = run(tmp_path, "--refresh-references", "-n2", "--dist=loadfile")
     assert '+   "42"' in said
     assert "tests/reference/broken.json: kept as it was" in said
-    assert broken.read_text() == before
-    assert json.loads((tmp_path / "tests" / "reference" / "draft.json").read_text()) == [
+    assert broken.read_text(encoding="utf-8") == before
+    assert json.loads((tmp_path / "tests" / "reference" / "draft.json").read_text(encoding="utf-8")) == [
         {"cell": "print(42)", "output": ["42"]},
         {"cell": "'text'", "output": ["'text'"]},
     ]
+
+
+def test_only_what_has_changed_is_executed(tmp_path):
+    package = tmp_path / "fairlib" / "rules.py"
+    package.parent.mkdir()
+    edit = f"with open({str(package)!r}, 'w') as file: print('edited', file=file)"
+    write(tmp_path, "a_hasty", cell(f"{mark('a_hasty')}\n{edit}"))  # runs first, while its package is edited
+    write(tmp_path, "code", cell(mark("code")))
+    write(tmp_path, "damaged", cell(mark("damaged")))
+    write(tmp_path, "prose", cell(mark("prose")))
+    write(tmp_path, "setting", cell(f"import os\nruns = os.environ.get('DRAFT_RUNS')\n{mark('setting')}"))
+    assert "5 executed, 0 unchanged" in run(tmp_path)
+    assert marks(tmp_path) == ["a_hasty", "code", "damaged", "prose", "setting"]
+
+    write(tmp_path, "code", cell(mark("code") + "  # another"))
+    write(tmp_path, "prose", "More words.\n", cell(mark("prose"), "hide-input"))
+    (damaged,) = (tmp_path / "_build" / "executed").glob("damaged.*")
+    damaged.write_bytes(damaged.read_bytes().replace(b"python", b"Python"))
+    assert "4 executed, 1 unchanged" in run(tmp_path, DRAFT_RUNS="2")
+    assert marks(tmp_path) == ["a_hasty", "code", "damaged", "setting"]
+
+    package.write_text("edited = 'again'", encoding="utf-8")
+    assert "1 executed, 0 unchanged" in run(tmp_path, "chapters/prose.md")
+    assert marks(tmp_path) == ["prose"]
+
+
+def test_book_shows_what_was_executed_and_nothing_else(tmp_path):
+    (tmp_path / "conf.py").write_text(
+        "import sys\n"
+        f"sys.path.insert(0, {str(ROOT / 'chapters' / 'extensions')!r})\n"
+        "extensions, nb_execution_mode = ['pages'], 'off'\n"
+        "root_doc, exclude_patterns = 'chapters/draft', ['.*', '_build']\n",
+        encoding="utf-8",
+    )
+    token = f"import uuid\ntoken = uuid.uuid4().hex\n{mark('{token}')}\nprint(token)"
+    write(tmp_path, "draft", cell(token, CHECKED), cell("1 / 0", "raises-exception"), stored=[["something else"]])
+
+    def build() -> str:
+        """Build the page, and return what it shows, or what is said if it can't be built."""
+        pages = tmp_path / "_build" / "html"
+        command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", str(tmp_path), str(pages)]
+        said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return said.stderr or re.sub("<[^>]*>", "", (pages / "chapters" / "draft.html").read_text(encoding="utf-8"))
+
+    def execute_and_build() -> None:
+        """See that the page shows what one execution put out, whatever its reference says."""
+        assert "2 passed" in run(tmp_path, "--execute-only")
+        page = build()
+        (token,) = marks(tmp_path)
+        assert re.findall(r"\b[0-9a-f]{32}\b", page) == [token]
+        assert "In[2], line 1" in page  # cells are counted, as a reader's kernel counts them
+
+    execute_and_build()
+    assert not (tmp_path / "_build" / "outcomes.json").exists()  # nothing was compared
+    (tmp_path / "fairlib").mkdir()
+    (tmp_path / "fairlib" / "rules.py").write_text(
+        "another = 'package'", encoding="utf-8"
+    )  # the page itself stays as it is
+    assert "chapters/draft.md has changed, or the package has. Run `pytest chapters/draft.md` first" in build()
+    execute_and_build()
 
 
 def test_every_reference_belongs_to_a_chapter():
     chapters = {path.stem for path in (ROOT / "chapters").glob("*.md")}
     # `plays` is what every policy plays, see test_plays.py
     assert {path.stem for path in (ROOT / "tests" / "reference").glob("*.json")} <= chapters | {"plays"}
+
+
+def test_plays_are_counted_by_one_symbol():
+    """A chapter writes N_a(t) for plays, unless the page on notation says that it still has its paper's letters."""
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "chapters").glob("*.md")}
+    (row,) = re.findall(r"^\| plays of arm .*", texts["notation"], re.MULTILINE)
+    others = {"notation", "errata", *re.findall(r"{ref}`([\w-]+)`", row)}  # the first two quote the papers
+    ours = {"bandits", "shares", "exposure", "optimism", "one-game", "context", "limits", "toolbox"}
+    assert not ours & others
+    assert {stem for stem, text in texts.items() if re.search(r"N_\{t,\s*a\}", text)} <= others
 
 
 def test_items_are_whole_and_name_tests_that_exist():
@@ -145,9 +247,9 @@ def test_items_are_whole_and_name_tests_that_exist():
 
 
 def test_lock_holds_what_the_project_asks_for_and_no_address():
-    lock = (ROOT / "requirements.txt").read_text()
+    lock = (ROOT / "requirements.txt").read_text(encoding="utf-8")
     pinned = dict(re.findall(r"^([a-z0-9._-]+)==([^\s;]+)", lock, re.MULTILINE))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for line in itertools.chain(project["dependencies"], *project["optional-dependencies"].values()):
         wanted = Requirement(line)
         assert wanted.specifier.contains(pinned[wanted.name]), f"{line}: run `make lock`"
@@ -156,6 +258,25 @@ def test_lock_holds_what_the_project_asks_for_and_no_address():
 
 
 def test_environment_is_the_lock():
-    lock = (ROOT / "requirements.txt").read_text()
+    lock = (ROOT / "requirements.txt").read_text(encoding="utf-8")
     for name in ("numpy", "numba", "sphinx", "jupyter-book"):
         assert f"\n{name}=={metadata.version(name)} " in lock
+
+
+def test_code_in_chapters_is_formatted_as_the_package_is(tmp_path):
+    for path in sorted((ROOT / "chapters").glob("*.md")):
+        notebook = executed.read(path, path.read_text(encoding="utf-8"))
+        for i, each in enumerate(executed.code_cells(notebook) if notebook else []):
+            (tmp_path / f"{path.stem}-{i}.py").write_text(each.source.rstrip("\n") + "\n", encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "format",
+        "--diff",
+        "--config",
+        str(ROOT / "pyproject.toml"),
+        str(tmp_path),
+    ]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout[:2000] + run.stderr[:500]

@@ -45,7 +45,8 @@ def line(numbers: Any) -> str:
 def summary(key: str, result: fl.Result) -> dict[str, str]:
     """Sum up a play: all counts in a hash; the last counts, rewards and regrets of each run as they are."""
     history = hashlib.sha256(result.selected.astype("<i8").tobytes()).hexdigest()[:16]
-    last = {name: line(value[:, -1]) for name, value in vars(result).items() if name != "rounds"}
+    arrays = {name: value for name, value in vars(result).items() if isinstance(value, np.ndarray) and name != "rounds"}
+    last = {name: line(value[:, -1]) for name, value in arrays.items()}
     return {"play": key, "history": history, **last}
 
 

@@ -74,7 +74,7 @@ def recorded_table():
     """Rewards 0 and 1 that no linear model made."""
     rng = np.random.default_rng(2)
     means = rng.random((30, 3))
-    return co.table(rng.normal(size=(30, 3, 5)) / 3, means, rng.random((30, 3)) < means)
+    return co.table(rng.normal(size=(30, 3, 5)) / 3, means, (rng.random((30, 3)) < means) * 1.0)
 
 
 def people(**more):
@@ -105,6 +105,7 @@ GAMES: dict[str, Callable[[], Any]] = {
     "shares": lambda: shared(fl.bernoulli([0.9, 0.5, 0.7]), [0.1, 0.3, 0.2]),
     "shares, tolerance": lambda: shared(fl.bernoulli(TEN), np.full(10, 0.09), tolerance=10.0),
     "shares, beta": lambda: shared(fl.beta([8, 2], [2, 2]), [0.25, 0.4]),
+    "shares, large": lambda: shared(fl.bernoulli([0.4, 0.9, 0.6]), [0.75, 0.125, 0.0625]),
     "shares, delay": lambda: shared(fl.bernoulli([0.7, 0.5, 0.4]), [0.2, 0.3, 0.25], delay=de.geometric([0.1] * 3)),
     # Exposure by merit
     "exponential": lambda: exposed(fl.bernoulli([0.8, 0.4, 0.6, 0.1]), exponential(4)),
@@ -159,7 +160,7 @@ def game(name: str) -> Any:
 
 
 def size(game: Any) -> int:
-    return game.arms.means.size
+    return int(game.arms.means.size)
 
 
 WITHIN = ("bernoulli", "beta", "bernoulli, geometric delay")
@@ -196,6 +197,11 @@ ON_ARMS: dict[str, tuple[Callable[[Any], Any], tuple[str, str, str]]] = {
     "FAIR-UCB": (lambda game: sh.fair_ucb(game.shares, game.tolerance), SHARES),
     "T-FAIR-UCB": (lambda game: sh.t_fair_ucb(game.shares, 2000), SHARES),
     "LFG": (lambda game: sh.lfg(game.shares, eta=10), LATE_SHARES),
+    "by deadline, UCB1": (
+        lambda game: sh.fair_by_deadline(fl.ucb1(), game.shares, int(game.tolerance)),
+        ("shares, large", "shares, tolerance", "shares, delay"),
+    ),
+    "in windows, UCB1": (lambda game: sh.fair_in_windows(fl.ucb1(), game.shares, game.tolerance), LATE_SHARES),
     "FairX-UCB, exponential": (lambda game: ex.fairx_ucb(game.merit, 0.3), EXPONENTIAL),
     "FairX-UCB, power": (lambda game: ex.fairx_ucb(game.merit, 0.3), POWER),
     "FairX-UCB, clipped": (lambda game: ex.fairx_ucb(game.merit, 0.3), CLIPPED),
@@ -223,6 +229,11 @@ ON_ARMS: dict[str, tuple[Callable[[Any], Any], tuple[str, str, str]]] = {
     "OP-FCTS-D": (lambda game: de.op_fcts_d(game.merit, size(game), game.plays), ("geometric", "biased", "Pareto")),
     "Two-box": (lambda game: de.two_box(game.merit, size(game), game.plays, 2000), ("geometric", "biased", "fixed")),
     "Two-box, steep": (lambda game: de.two_box(game.merit, size(game), game.plays, 2000), STEEP),
+    "recent half": (
+        lambda game: de.recent_half(game.merit, size(game), game.plays),
+        ("geometric", "biased", "packet loss by reward"),
+    ),
+    "recent half, steep": (lambda game: de.recent_half(game.merit, size(game), game.plays), STEEP),
     "CUCB-D": (lambda game: de.cucb_d(game.plays), ("geometric", "packet loss", "empirical")),
     "CUCB-D, own radius": (
         lambda game: de.cucb_d(game.plays, (0.1, 0.2)),
@@ -257,6 +268,7 @@ WITH_CONTEXTS: dict[str, tuple[Callable[[Any], Any], tuple[str, str, str]]] = {
     "reward-optimal": (rk.reward_optimal, RANKS),
     "at random": (lambda game: li.at_random(), RANKS),
     "Greedy": (lambda game: li.greedy(), RANKS),
+    "OFUL, as published": (lambda game: rk.oful_as_published(0.1), RANKS),
     "oracle CDF": (rk.oracle_cdf, RANKS),
 }
 
@@ -265,6 +277,7 @@ WITH_HISTORY: dict[str, tuple[Callable[[Any], Any], tuple[str, str, str]]] = {
     "Fair-Greedy": (lambda game: rk.fair_greedy(), SEPARATE),
     "Fair-Greedy, first of ties": (lambda game: rk.fair_greedy(ties="first"), SEPARATE),
     "Fair-Greedy V2": (lambda game: rk.fair_greedy_v2(), RANKS),
+    "Fair-Greedy V2, half": (lambda game: rk.fair_greedy_v2(unseen="half"), RANKS),
     "Fair-Greedy, rarely": (lambda game: rk.fair_greedy_rarely(), RANKS),
     "oracle rewards": (rk.oracle_rewards, RANKS),
 }
