@@ -265,26 +265,28 @@ def ranks_in_groups(estimate: Any, now: Now, past: Past, start: int, end: int, l
 
 
 @helper
-def rank_by_lot(ranks: Any, rng: Any) -> None:
-    """Give a random rank to each candidate whose group has not been seen.
+def rank_unseen(ranks: Any, by_lot: float, rng: Any) -> None:
+    """Rank each candidate whose group has not been seen.
 
     Parameters
     ----------
     ranks : ndarray, shape (K,)
         The ranks, -1 where there is none; updated.
+    by_lot : float
+        1 for a random rank, 0 for 1/2.
     rng : numpy.random.Generator
         Where chance comes from.
 
     Examples
     --------
     >>> ranks = np.array([0.25, -1.0])
-    >>> rank_by_lot(ranks, np.random.default_rng(0))
+    >>> rank_unseen(ranks, 1.0, np.random.default_rng(0))
     >>> ranks.round(3)
     array([0.25 , 0.637])
     """
     for a in range(ranks.size):
         if ranks[a] < 0.0:
-            ranks[a] = rng.random()
+            ranks[a] = rng.random() if by_lot == 1.0 else 0.5
 
 
 @rule
@@ -359,26 +361,14 @@ def _settings(ridge: float, noise: float) -> dict[str, Any]:
 
 
 @rule
-def fair_greedy_v2_rule(regulariser, noise, now, past, half: Half, longest: Number, rng, p):
+def fair_greedy_v2_rule(regulariser, noise, by_lot, now, past, half: Half, longest: Number, rng, p):
     """Choose the highest estimated rank within all past candidates of the same group (Algorithm 2)."""
     start, end = (now.t - 1) // 2, now.t - 1  # the rounds of the second half; line 1 is `now`
     if start > half.rounds[0]:  # line 2, where the first half has grown
         learn(regulariser, noise, start, past, half, rng)
     ranks_in_groups(half.estimate, now, past, start, end, longest, p)  # line 3
-    rank_by_lot(p, rng)  # where line 3 divides by 0
+    rank_unseen(p, by_lot, rng)  # where line 3 divides by 0
     any_of_the_best(p)  # line 4
-
-
-@rule
-def fair_greedy_v2_half_rule(regulariser, noise, now, past, half: Half, longest: Number, rng, p):
-    """Choose as Fair-Greedy V2, but with the rank 1/2 for whoever's group has not been seen."""
-    start, end = (now.t - 1) // 2, now.t - 1
-    if start > half.rounds[0]:
-        learn(regulariser, noise, start, past, half, rng)
-    ranks_in_groups(half.estimate, now, past, start, end, longest, p)
-    for a in range(p.size):
-        p[a] = 0.5 if p[a] < 0.0 else p[a]
-    any_of_the_best(p)
 
 
 def fair_greedy_v2(ridge: float = 0.1, noise: float = 1e-3, unseen: str = "random") -> ContextPolicy:
@@ -418,8 +408,8 @@ def fair_greedy_v2(ridge: float = 0.1, noise: float = 1e-3, unseen: str = "rando
     """
     if not isinstance(unseen, str) or unseen not in ("random", "half"):
         raise ValueError(f"unseen must be 'random' or 'half', not {unseen!r}")
-    chosen = fair_greedy_v2_rule if unseen == "random" else fair_greedy_v2_half_rule
-    return ContextPolicy("Fair-Greedy V2", chosen, **_settings(ridge, noise))
+    by_lot = 1.0 if unseen == "random" else 0.0
+    return ContextPolicy("Fair-Greedy V2", fair_greedy_v2_rule, **_settings(ridge, noise), by_lot=by_lot)
 
 
 class Lists(NamedTuple):
@@ -493,7 +483,7 @@ def fair_greedy_rarely_rule(growth, regulariser, noise, now, past, half: Half, d
         first, last = int(lists.start[now.groups[a]]), int(lists.end[now.groups[a]])
         below = np.searchsorted(values[first:last], dot(half.estimate, now.contexts[a]), "right")
         p[a] = below / (last - first) if last > first else -1.0
-    rank_by_lot(p, rng)
+    rank_unseen(p, 1.0, rng)
     any_of_the_best(p)
 
 
@@ -708,7 +698,7 @@ def oracle_cdf(game: RankBandit, ridge: float = 0.1) -> ContextPolicy:
 def oracle_rewards_rule(parameter, now, past, longest: Number, rng, p):
     """Choose the highest rank that the true reward has among all past candidates of its group."""
     ranks_in_groups(parameter, now, past, 0, now.t - 1, longest, p)
-    rank_by_lot(p, rng)
+    rank_unseen(p, 1.0, rng)
     any_of_the_best(p)
 
 
