@@ -27,9 +27,9 @@ def entries(root: Path) -> dict[str, list[str]]:
         for item in csv.DictReader(file, restval=""):
             numbered = re.match(r"([A-Z][a-z]+ [A-Z]?[\d.]*\d|[A-Z][a-z]+ \(\d+\))[ ,]*(.*)", item["number"])
             number, rest = numbered.groups() if numbered else ("", item["number"])
-            found[item["id"]] = [f"{number}, {PAPERS[item['paper']]}"] * bool(number) + [rest] * (
-                "(" not in rest and rest != ""
-            )
+            found[item["id"]] = [f"{number}, {PAPERS[item['paper']]}"] if number else []
+            if rest and "(" not in rest:
+                found[item["id"]].append(rest)
     return found
 
 

@@ -27,9 +27,8 @@ def describe(app: Sphinx, page: str, template: str, context: dict[str, Any], doc
     if app.config.html_baseurl:
         tags["og:url"] = context["pageurl"]
         tags["og:image"] = app.config.html_baseurl + "_static/front-page.svg"
-    context["metatags"] += "".join(
-        f'<meta property="{name}" content="{escape(said)}">\n' for name, said in tags.items()
-    )
+    for name, said in tags.items():
+        context["metatags"] += f'<meta property="{name}" content="{escape(said)}">\n'
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
