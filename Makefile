@@ -86,7 +86,7 @@ lab: .venv/lock.done
 sphinx: _build/book.done
 	@echo "Building the book with Sphinx alone (warnings are errors)"
 	@$(BIN)/jupyter-book config sphinx . >/dev/null
-	@PYTHONPATH=chapters/extensions $(BIN)/sphinx-build -q -W -n --keep-going -d _build/sphinx/.doctrees \
+	@PYTHONPATH=chapters/extensions $(BIN)/sphinx-build -q -a -W -n --keep-going -d _build/sphinx/.doctrees \
 		. _build/sphinx/html; built=$$?; rm conf.py; exit $$built
 
 # One version of each package for all Pythons, with its hashes; `make lock UPGRADE=--upgrade` takes newer ones.

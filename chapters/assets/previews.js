@@ -37,8 +37,6 @@
     if (!found || current !== link) return false;
     card.innerHTML = found;
     card.hidden = false;
-    await window.MathJax?.typesetPromise?.([card]);
-    if (current !== link) return false;
     const { left, top, bottom } = link.getBoundingClientRect();
     const above = bottom + card.offsetHeight > innerHeight && top > card.offsetHeight;
     card.style.left = `${scrollX + Math.max(8, Math.min(left, document.documentElement.clientWidth - card.offsetWidth - 8))}px`;
