@@ -52,6 +52,11 @@
         const line = box.parentElement.closest("p, li, dd, td, th, div, figcaption, summary, h1, h2, h3");
         box.classList.toggle("wide", line !== null && box.getBoundingClientRect().width > line.clientWidth);
       }
+      if (box.matches(".cell_output pre")) { // a table that was printed, on a line as long as Python's may be
+        box.style.fontSize = "";
+        const fits = box.clientWidth / box.scrollWidth;
+        if (fits > .8 && fits < 1) box.style.fontSize = `${parseFloat(getComputedStyle(box).fontSize) * fits * .99}px`;
+      }
       const wide = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX === "auto";
       if (!wide) {
         box.classList.remove("more-left", "more-right");
