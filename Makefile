@@ -16,13 +16,15 @@ PACKAGE := requirements.txt $(call files,fairlib)
 BOOK := _config.yml _toc.yml $(call files,chapters)
 TESTS := pyproject.toml $(call files,tests)
 
-.PHONY: help book test references figures lab sphinx lock clean
+.PHONY: help book test references figures print offline lab sphinx lock clean
 
 help:
 	@echo "make book        build the book, and say which file to open"
 	@echo "make test        run every chapter and every test, the linter and the type checker"
 	@echo "make references  store the checked outputs of the chapters anew, and show what changed"
 	@echo "make figures     build the book with the papers' own numbers of runs (slow)"
+	@echo "make print       make a PDF and an EPUB of the book (needs Chromium or Google Chrome)"
+	@echo "make offline     pack the book into one zip whose pages open from a disk"
 	@echo "make lab         open the chapters as notebooks in JupyterLab"
 	@echo "make sphinx      build the book once more, without Jupyter Book, into _build/sphinx/html"
 	@echo "make lock        compile requirements.txt from pyproject.toml (needs uv)"
@@ -76,6 +78,15 @@ references: .venv/lock.done
 figures:
 	@rm -f _build/executed.done
 	@FULL=1 $(MAKE) --no-print-directory book
+
+print: _build/book.done
+	@echo "Printing the book (some minutes)"
+	@$(BIN)/python chapters/extensions/printing.py
+	@ls _build/print/*.pdf _build/print/*.epub
+
+offline: _build/book.done
+	@cd _build/html && ../../$(BIN)/python -m zipfile -c ../fair-bandits.zip .
+	@echo "Unpack it, and open index.html: _build/fair-bandits.zip"
 
 lab: .venv/lock.done
 	@$(BIN)/jupytext-config set-default-viewer markdown

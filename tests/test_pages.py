@@ -7,13 +7,19 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree
 
+import jupytext
+import nbformat
+import printing
 import pytest
 from axe_core_python.selenium import Axe
 from bs4 import BeautifulSoup
@@ -261,11 +267,11 @@ def test_page_is_accessible(view: View, browser: webdriver.Chrome) -> None:
 
 
 @seen_at(DESK)
-def test_code_is_no_wider_than_its_box(view: View, browser: webdriver.Chrome) -> None:
+def test_code_and_output_are_no_wider_than_their_box(view: View, browser: webdriver.Chrome) -> None:
     wide = browser.execute_script(
         """
         document.querySelectorAll("article details").forEach((fold) => { fold.open = true; });
-        return [...document.querySelectorAll("article .highlight pre:not(.stream pre)")]
+        return [...document.querySelectorAll("article :is(.highlight, .cell_output) pre")]
           .filter((box) => box.scrollWidth > box.clientWidth + 1)
           .map((box) => `${box.scrollWidth} in ${box.clientWidth}: ${box.textContent.slice(0, 200)}`);
         """
@@ -434,3 +440,99 @@ def test_links_lead_somewhere(page: str, book: Path, links: dict[Path, Links]) -
         if not path.exists() or (anchor and path in links and anchor not in links[path].anchors):
             broken.append(target)
     assert not broken
+
+
+def test_a_chapter_is_there_as_a_notebook(book: Path) -> None:
+    for source in (ROOT / "chapters").glob("*.md"):
+        cells = [cell.source for cell in jupytext.read(source).cells if cell.cell_type == "code"]
+        notebook = book / "_sources" / "chapters" / f"{source.stem}.ipynb"
+        assert notebook.exists() == bool(cells)
+        if cells:
+            chapter = nbformat.read(notebook, as_version=4)
+            nbformat.validate(chapter)
+            assert [cell.source for cell in chapter.cells if cell.cell_type == "code"] == cells
+
+
+def test_the_book_on_a_reader_is_well_formed(book: Path) -> None:
+    files = dict(printing.files(printing.collect(book, "https://example.org/")))
+    ids, links = set(), set()
+    for name, data in files.items():
+        if name.endswith((".xhtml", ".opf", ".xml", ".svg")):
+            tree = ElementTree.fromstring(data)
+            at = Path(name).name
+            ids |= {f"{at}#{node.get('id')}" for node in tree.iter() if node.get("id")} | {at}
+            if name.endswith(".xhtml"):
+                links |= {str(node.get("href")) for node in tree.iter(f"{HTML}a")}
+                assert not list(tree.iter(f"{HTML}mjx-container"))
+    inside = {link for link in links if not link.startswith(("http", "mailto"))}
+    assert len(inside) > 500
+    assert inside <= ids
+    assert not re.search(rb'class="[^"]*solution', files["book/shares.xhtml"])
+    assert re.search(rb'class="[^"]*solution', files["book/solutions.xhtml"])
+
+
+HTML = "{http://www.w3.org/1999/xhtml}"
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[str]:
+    """Start JupyterLab with no settings of its own; return its address."""
+    folders = {
+        f"JUPYTER{name}": str(tmp_path / name)
+        for name in ("_CONFIG_DIR", "_RUNTIME_DIR", "LAB_SETTINGS_DIR", "LAB_WORKSPACES_DIR")
+    }
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0"]
+    command += [f"--ServerApp.root_dir={ROOT}", "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True"]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")} | folders
+    settings = tmp_path / "LAB_SETTINGS_DIR" / "@jupyterlab" / "notebook-extension" / "tracker.jupyterlab-settings"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"windowingMode": "none"}', encoding="utf-8")  # cells stay when they are out of sight
+    with (tmp_path / "log").open("w") as log, subprocess.Popen(command, env=env, stdout=log, stderr=log) as server:
+        try:
+            for _ in range(600):
+                if running := [*tmp_path.glob("_RUNTIME_DIR/jpserver-*.json")]:
+                    break
+                time.sleep(0.1)
+            yield json.loads(running[0].read_text(encoding="utf-8"))["url"]
+        finally:
+            server.terminate()
+
+
+def test_a_chapter_runs_in_jupyterlab(lab: str, browser: webdriver.Chrome) -> None:
+    browser.get(f"{lab}lab")
+    WebDriverWait(browser, 60).until(lambda browser: browser.execute_script("return !!window.jupyterapp"))
+    browser.set_script_timeout(400)
+    browser.execute_async_script(
+        """
+        const done = arguments[0];
+        const { commands, restored } = window.jupyterapp;
+        (async () => {
+          await restored;
+          const kernelPreference = { name: "python3", autoStartDefault: true };
+          const chapter = await commands.execute(
+            "docmanager:open", { path: "chapters/shares.md", factory: "Notebook", kernelPreference });
+          await chapter.context.ready;
+          await chapter.sessionContext.ready;
+          await commands.execute("notebook:run-all-cells");
+        })().then(() => done(), done);
+        """
+    )
+    browser.set_script_timeout(20)
+    wrong = browser.find_elements(By.CSS_SELECTOR, ".jp-OutputArea-output[data-mime-type*=error]")
+    assert not [output.text for output in wrong]
+
+    def picture(slider: WebElement) -> str | None:
+        script = "return arguments[0].closest('.jp-OutputArea').querySelector('img')?.src"
+        source: str | None = browser.execute_script(script, slider)
+        return source
+
+    sliders = browser.find_elements(By.CSS_SELECTOR, ".jp-OutputArea [role=slider]")
+    assert len(sliders) == 3
+    for slider in sliders:
+        before = (None, picture(slider))
+        slider.send_keys(Keys.END)
+        for _ in range(600):
+            if (now := picture(slider)) not in before:
+                break
+            time.sleep(0.1)
+        assert now not in before, "the picture stays"
