@@ -15,13 +15,17 @@
 
 // A proof with named steps can be read by their names alone.
 (() => {
+  const name = (part) => {
+    const first = [...part.childNodes].find((node) => node.textContent.trim() !== "Proof.");
+    return ["EM", "STRONG"].includes(first?.nodeName) ? first : null;
+  };
   for (const proof of document.querySelectorAll('.bd-article div[class="proof admonition"]')) {
-    const steps = [...proof.children].filter((part) => part.matches("p") && ["EM", "STRONG"].includes(part.firstChild?.nodeName));
+    const steps = [...proof.children].filter((part) => part.matches("p") && name(part));
     if (steps.length < 2) continue;
     for (const step of steps) {
       const rest = document.createElement("span");
       rest.className = "rest";
-      rest.append(...[...step.childNodes].slice(1));
+      while (name(step).nextSibling) rest.append(name(step).nextSibling);
       step.append(rest);
       step.classList.add("step");
     }
@@ -31,8 +35,9 @@
     button.textContent = "Steps only";
     button.setAttribute("aria-pressed", "false");
     button.addEventListener("click", () => {
-      const only = proof.classList.toggle("steps-only");
+      const only = button.getAttribute("aria-pressed") === "false";
       button.setAttribute("aria-pressed", String(only));
+      proof.dataset.steps = only ? "names" : "all";
     });
     proof.prepend(button);
   }
