@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import typeset
 from bs4 import BeautifulSoup, Tag
 from sphinx.application import Sphinx
 
@@ -57,10 +58,8 @@ def announce(app: Sphinx, page: str, template: str, context: dict[str, Any], doc
         context["metatags"] += f'<meta name="previews" content="{context["pathto"](file(page), 1)}">\n'
 
 
-def write(app: Sphinx, error: Exception | None) -> None:
-    """Write the script of each page."""
-    if error or app.builder.name != "html":
-        return
+def collect(app: Sphinx) -> dict[str, dict[str, str]]:
+    """Return, for each page, what its references point to, by their addresses."""
     out = Path(app.outdir)
 
     @cache
@@ -72,22 +71,35 @@ def write(app: Sphinx, error: Exception | None) -> None:
         target = read(page).find(id=name) if page.exists() else None
         return excerpt(target) if isinstance(target, Tag) else None
 
+    found: dict[str, dict[str, str]] = {}
     for docname in app.env.found_docs:
         page = out / f"{docname}.html"
-        found = {}
+        found[docname] = {}
         for link in read(page).select("article a.internal[href*='#'], article a.reference[href^='#']"):
             address = str(link["href"])
             parts = urlsplit(address)
             shown = at((page.parent / parts.path).resolve() if parts.path else page, unquote(parts.fragment))
             if shown:
-                found[address] = shown
-        script = out / file(docname)
-        script.parent.mkdir(exist_ok=True)
-        script.write_text(f"window.fairPreviews = {json.dumps(found, sort_keys=True)};\n", encoding="utf-8")
+                found[docname][address] = shown
+    return found
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
+    found: dict[str, dict[str, str]] = {}
+
+    def take(app: Sphinx, error: Exception | None) -> None:
+        if not error and app.builder.name == "html":
+            found.update(collect(app))
+
+    def write(app: Sphinx, error: Exception | None) -> None:
+        for page, shown in found.items():
+            script = Path(app.outdir) / file(page)
+            script.parent.mkdir(exist_ok=True)
+            ready = {address: typeset.in_place(text) for address, text in shown.items()}
+            script.write_text(f"window.fairPreviews = {json.dumps(ready, sort_keys=True)};\n", encoding="utf-8")
+
     app.connect("html-page-context", announce)
-    app.connect("build-finished", write)
+    app.connect("build-finished", take, priority=300)  # before the formulas are set, as pages are long then,
+    app.connect("build-finished", write, priority=500)  # and after
     return {"parallel_read_safe": True, "parallel_write_safe": True}

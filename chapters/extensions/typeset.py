@@ -69,6 +69,14 @@ def read(found: re.Match[str]) -> tuple[str, bool]:
     return unescape(found["inline"] or found["display"] or ""), found["display"] is not None
 
 
+MADE: dict[tuple[str, bool], tuple[str, str]] = {}
+
+
+def in_place(text: str) -> str:
+    """Return HTML with its formulas set, which some page must have had."""
+    return FORMULA.sub(lambda found: MADE[read(found)][0], text)
+
+
 def typeset_pages(app: Sphinx, error: Exception | None) -> None:
     """Set the formulas of every page that was written."""
     if error or app.builder.format != "html":
@@ -76,11 +84,12 @@ def typeset_pages(app: Sphinx, error: Exception | None) -> None:
     pages = {page: page.read_text(encoding="utf-8") for page in Path(app.outdir).rglob("*.html")}
     wanted = {formula for text in pages.values() for formula in map(read, FORMULA.finditer(text))}
     made, style = typeset(sorted(wanted))
+    MADE.update(made)
     for (tex, _), (_, wrong) in made.items():
         if wrong:
             logging.getLogger(__name__).warning("MathJax: %s in: %s", wrong, tex)
     for page, text in pages.items():
-        page.write_text(FORMULA.sub(lambda found: made[read(found)][0], text), encoding="utf-8")
+        page.write_text(in_place(text), encoding="utf-8")
     folder = Path(app.outdir) / "_static" / "mathjax"
     shutil.copytree(MATHJAX / "output" / "chtml" / "fonts" / "woff-v2", folder, dirs_exist_ok=True)
     (folder / "mathjax.css").write_text(style, encoding="utf-8")
@@ -90,5 +99,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_html_math_renderer("typeset", (html_visit_math, None), (html_visit_displaymath, None))
     app.add_css_file("mathjax/mathjax.css")
-    app.connect("build-finished", typeset_pages, priority=400)  # before what takes excerpts from the pages
+    app.connect("build-finished", typeset_pages, priority=400)  # see previews.py
     return {"parallel_read_safe": True, "parallel_write_safe": True}
