@@ -270,7 +270,12 @@ def test_page_is_accessible(view: View, browser: webdriver.Chrome) -> None:
     if view.page == "chapters/api.html":
         pytest.skip("as long as all others together, and Sphinx's own throughout: axe takes minutes over it")
     # MathJax speaks for itself, and a page has a hundred thousand nodes of its formulas.
-    browser.execute_script("document.querySelectorAll('mjx-container').forEach((node) => node.replaceWith('formula'))")
+    browser.execute_script(
+        """
+        document.querySelectorAll("mjx-container").forEach((node) => node.replaceWith("formula"));
+        document.querySelectorAll("article details").forEach((fold) => { fold.open = true; });
+        """
+    )
     browser.set_script_timeout(240)
     found = Axe().run(browser)["violations"]
     browser.set_script_timeout(20)
@@ -481,6 +486,9 @@ def test_a_chapter_is_there_as_a_notebook(book: Path) -> None:
             chapter = nbformat.read(notebook, as_version=4)
             nbformat.validate(chapter)
             assert [cell.source for cell in chapter.cells if cell.cell_type == "code"] == cells
+            text = "\n".join(cell.source for cell in chapter.cells if cell.cell_type == "markdown")
+            for linked in re.findall(r"\]\(([\w-]+\.ipynb)\)", text):
+                assert (notebook.parent / linked).exists()
 
 
 def test_the_book_on_a_reader_is_well_formed(book: Path) -> None:

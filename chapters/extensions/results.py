@@ -62,7 +62,7 @@ class Results(SphinxDirective):
                 if item["paper"] != self.arguments[0]:
                     continue
                 tests = [test.strip() for test in item["test"].split(";") if test.strip()]
-                names = [nodes.literal(test, test) for test in tests] or [nodes.emphasis("", "none yet")]
+                names = [part for test in tests for part in in_words(test)] or [nodes.emphasis("", "none yet")]
                 outcome = verdict(tests, known)
                 body += row(
                     nodes.Text(item["number"]),
@@ -78,28 +78,41 @@ class Results(SphinxDirective):
         return [table]
 
 
+def in_words(test: str) -> list[nodes.Node]:
+    """Write the name of a test so that a narrow column can break it: its file, and what it says.
+
+    >>> [part.astext() for part in in_words("tests/test_shares.py::test_the_promise_is_kept")]
+    ['tests/test_shares.py', 'the promise is kept']
+    """
+    file, _, name = test.partition("::")
+    return [nodes.literal(file, file), nodes.Text(name.removeprefix("test_").replace("_", " "))]
+
+
 def row(*cells: nodes.Node) -> nodes.row:
     """Make a row of a table from the contents of its cells."""
     return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
 
 
-def link(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Turn each ``place`` into a link to the page that has its label, named after what stands there."""
+def destination(app: Sphinx, label: str) -> tuple[str, str, str]:
+    """Return the page that has a label, the anchor there, and what stands there, in words."""
     domain = app.env.get_domain("std")
     statements = getattr(app.env, "proof_list", {})  # labels given as an option of a theorem
+    page, anchor = domain.anonlabels.get(label) or (statements[label]["docname"], label)  # type: ignore[attr-defined]
+    statement = statements.get(anchor) or statements.get(label)
+    if statement:
+        number = app.env.toc_fignumbers[page][statement["countertype"]][statement["label"]]
+        return page, anchor, f"{statement['realtype'].capitalize()} {'.'.join(map(str, number))}"
+    if label in domain.labels:  # type: ignore[attr-defined]
+        return page, anchor, domain.labels[label][2].strip().removeprefix("(").removesuffix(")")  # type: ignore[attr-defined]
+    return page, anchor, app.env.titles[page].astext()
+
+
+def link(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Turn each ``place`` into a link to the page that has its label, named after what stands there."""
     for node in list(doctree.findall(place)):
-        label = node["label"]
-        target, anchor = domain.anonlabels.get(label) or (statements[label]["docname"], label)  # type: ignore[attr-defined]
+        target, anchor, name = destination(app, node["label"])
         chapter = app.env.titles[target].astext()
-        statement = statements.get(anchor) or statements.get(label)
-        if statement:
-            number = app.env.toc_fignumbers[target][statement["countertype"]][statement["label"]]
-            name = f"{statement['realtype'].capitalize()} {'.'.join(map(str, number))}, {chapter}"
-        elif label in domain.labels:  # type: ignore[attr-defined]
-            title = domain.labels[label][2].strip().removeprefix("(").removesuffix(")")  # type: ignore[attr-defined]
-            name = title if title == chapter else f"{title}, {chapter}"
-        else:
-            name = chapter
+        name = name if name == chapter else f"{name}, {chapter}"
         node.replace_self(make_refnode(app.builder, page, target, anchor, nodes.Text(name)))
 
 
