@@ -91,7 +91,7 @@ def exponential_in_box(steepness, low, high, mu):
         shift = max(shift, high[a])
         width = high[a] - low[a]
         turn[a] = -high[a] - (width / math.expm1(k * width) if k * width > 1e-12 else 1.0 / k)
-    order = np.argsort(turn)
+    order = np.argsort(turn, kind="mergesort")  # for a few numbers four times as fast as Numba's other sort
     earned, weight = 0.0, 0.0
     for a in range(mu.size):
         below[a] = math.exp(k * (low[a] - shift))
