@@ -44,6 +44,9 @@ TALLY = Form(
 )
 """How the engine calls what sums a quantity of a game's own, round by round; its memory is the sums."""
 
+LEAST_SHAPE = 0.02
+"""The least shape of a Beta variable: of smaller ones Numba draws others than NumPy."""
+
 
 class Arms:
     """Arms with independent rewards; made by `bernoulli`, `gaussian` or `beta`, or of a reader's own.
@@ -177,7 +180,7 @@ def beta(a: ArrayLike, b: ArrayLike) -> Arms:
     Parameters
     ----------
     a, b : array_like, shape (K,)
-        The two shapes of each arm, above 0.
+        The two shapes of each arm, at least 0.02.
 
     Returns
     -------
@@ -187,14 +190,14 @@ def beta(a: ArrayLike, b: ArrayLike) -> Arms:
     Raises
     ------
     TypeError, ValueError
-        If a shape is not a positive number, or the two lists differ in length.
+        If a shape is not a number from 0.02 on, or the two lists differ in length.
 
     Examples
     --------
     >>> beta([9, 1], [1, 1]).means
     array([0.9, 0.5])
     """
-    first, second = checks.vector("a", a, above=0), checks.vector("b", b, above=0)
+    first, second = checks.vector("a", a, LEAST_SHAPE), checks.vector("b", b, LEAST_SHAPE)
     if first.size != second.size:
         raise ValueError(f"b must have one number an arm, as a has ({first.size}), not {second.size}")
     return Arms(first / (first + second), beta_draw, a=first, b=second)

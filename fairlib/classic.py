@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.arms import Bandit
+from fairlib.arms import LEAST_SHAPE, Bandit
 from fairlib.policy import Policy, largest
 from fairlib.rules import rule
 
@@ -137,7 +137,7 @@ def thompson_beta(a: float = 1.0, b: float = 1.0) -> Policy:
     Parameters
     ----------
     a, b : float
-        Shapes of the prior, above 0; 1 and 1 is the uniform prior.
+        Shapes of the prior, at least 0.02; 1 and 1 is the uniform prior.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def thompson_beta(a: float = 1.0, b: float = 1.0) -> Policy:
     Raises
     ------
     TypeError, ValueError
-        If a shape is not a positive number.
+        If a shape is not a number from 0.02 on.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def thompson_beta(a: float = 1.0, b: float = 1.0) -> Policy:
     >>> bool(result.share[0, -1, 0] > 0.9)
     True
     """
-    shapes: dict[str, Any] = {"a0": checks.real("a", a, above=0), "b0": checks.real("b", b, above=0)}
+    shapes: dict[str, Any] = {"a0": checks.real("a", a, LEAST_SHAPE), "b0": checks.real("b", b, LEAST_SHAPE)}
     return Policy("Thompson sampling", thompson_beta_rule, **shapes)
 
 

@@ -99,7 +99,7 @@ def test_ucb1_stays_below_both_bounds(case):
     arms = int(rng.integers(1, 10))
     first, second = rng.uniform(0.3, 3, 2)
     means = rng.beta(first, second, arms)
-    kind = fl.bernoulli(means) if case % 2 else fl.beta(5 * means + 0.01, 5 * (1 - means) + 0.01)
+    kind = fl.bernoulli(means) if case % 2 else fl.beta(5 * means + 0.02, 5 * (1 - means) + 0.02)
     game = fl.Bandit(kind)
     result = fl.simulate(game, fl.ucb1(), 20_000, runs=24, seed=case)
     low = result.regret.mean(axis=0) - 3 * result.regret.std(axis=0, ddof=1) / math.sqrt(24)

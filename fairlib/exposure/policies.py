@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from fairlib import checks
+from fairlib.arms import LEAST_SHAPE
 from fairlib.merit import (
     Box,
     Merit,
@@ -147,7 +148,7 @@ def fairx_ts(merit: Merit, a: float = 1.0, b: float = 1.0) -> Policy:
     merit : Merit
         What an arm of a given mean deserves; its range must hold [0, 1].
     a, b : float
-        Shapes of the prior, above 0.
+        Shapes of the prior, at least 0.02.
 
     Returns
     -------
@@ -157,7 +158,7 @@ def fairx_ts(merit: Merit, a: float = 1.0, b: float = 1.0) -> Policy:
     Raises
     ------
     TypeError, ValueError
-        If `merit` is not a `Merit` for means in [0, 1], or a shape is not positive.
+        If `merit` is not a `Merit` for means in [0, 1], or a shape is below 0.02.
 
     Examples
     --------
@@ -169,7 +170,7 @@ def fairx_ts(merit: Merit, a: float = 1.0, b: float = 1.0) -> Policy:
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
-    shapes: dict[str, Any] = {"a0": checks.real("a", a, above=0), "b0": checks.real("b", b, above=0)}
+    shapes: dict[str, Any] = {"a0": checks.real("a", a, LEAST_SHAPE), "b0": checks.real("b", b, LEAST_SHAPE)}
     fair_policy(merit, [0.0, 1.0])
     return Policy("FairX-TS", fairx_ts_rule, **shapes, merit=merit)
 
