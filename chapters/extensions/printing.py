@@ -32,12 +32,15 @@ html, body { background: white; }
 .bd-main .bd-content, .bd-main .bd-content article.bd-article { max-width: none; width: auto; }
 .front { page: front; text-align: center; font-family: var(--pst-font-family-heading); }
 .part { break-before: page; }
-h1, h2, h3, .admonition-title { break-after: avoid; }
+h1, h2, h3, .admonition-title { break-after: avoid; break-inside: avoid; }
+.pst-scrollable-table-container { overflow: visible !important; }
 .cell_output img, figure, tr, .cell_input { break-inside: avoid; }
 .bd-article pre { font-size: 7.5pt !important; white-space: pre-wrap !important; }
 a { color: inherit !important; }
 .bd-content section#notation .pst-scrollable-table-container { margin: 0; }
 section#notation table { font-size: 70%; }
+.bd-article table.results { font-size: 65%; }
+.bd-article table.results :is(td, th) { padding: 2px 4px; }
 .sd-btn { display: none !important; }
 .live { font-size: 85%; text-align: center; }
 """
