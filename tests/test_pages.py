@@ -76,8 +76,7 @@ def site(book: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
     """Start one browser for all tests; it can reach this machine only."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-    chrome = next(filter(None, map(shutil.which, names)), None)
+    chrome = next(filter(None, map(shutil.which, printing.BROWSERS)), None)
     driver = shutil.which("chromedriver")
     if not (chrome and driver):
         need = "the pages are tested in Chromium: install chromium (or Google Chrome) and chromedriver"

@@ -20,7 +20,7 @@ from bs4 import BeautifulSoup, Tag
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 UNWANTED = "script, style, button, input, .headerlink, .controls, details.code, .toctree-wrapper, [role=status]"
-LEFT_OUT = {"chapters/api"}  # two hundred pages of docstrings, for a screen and its search
+LEFT_OUT = {"chapters/api"}  # docstrings, for a screen and its search
 
 PAPER = """
 @page { size: A4; margin: 24mm 26mm 22mm; @bottom-center { content: counter(page); font: 9pt sans-serif; } }
@@ -77,8 +77,7 @@ def front_page(html: Path) -> BeautifulSoup:
 
 def pages(html: Path) -> list[str]:
     """Return the names of the pages in their order, the front page first."""
-    start = front_page(html)
-    links = [str(link["href"]) for link in start.select(".bd-links a.reference.internal")]
+    links = [str(link["href"]) for link in front_page(html).select(".bd-links a.reference.internal")]
     names = ["chapters/" + urlsplit(link).path.removesuffix(".html") for link in links if not link.startswith("#")]
     return [name for name in ["chapters/index", *dict.fromkeys(names)] if name not in LEFT_OUT]
 
@@ -137,10 +136,8 @@ def article(html: Path, page: str, known: list[str], address: str) -> Tag:
 def collect(html: Path, address: str) -> list[tuple[str, str, Tag]]:
     """Return the name, the title and the article of each page, and last the solutions."""
     known = pages(html)
-    found, solutions = (
-        [],
-        BeautifulSoup('<article class="bd-article" id="solutions"><h1>Solutions</h1></article>', "html.parser"),
-    )
+    found = []
+    solutions = BeautifulSoup('<article class="bd-article" id="solutions"><h1>Solutions</h1></article>', "html.parser")
     end = solutions.article
     assert end
     for page in known:
@@ -236,12 +233,10 @@ def files(parts: list[tuple[str, str, Tag]]) -> Iterator[tuple[str, bytes]]:
     yield "book/book.css", READER.encode()
     yield "META-INF/container.xml", CONTAINER.encode()
     kinds = {"svg": "image/svg+xml", "png": "image/png"}
-    items = "".join(
-        f"<item id='{name}' href='{name}.xhtml' media-type='application/xhtml+xml' properties='mathml'/>"
-        if body.find("math")
-        else f"<item id='{name}' href='{name}.xhtml' media-type='application/xhtml+xml'/>"
-        for name, _, body in parts
-    )
+    items = ""
+    for name, _, body in parts:
+        has = " properties='mathml'" if body.find("math") else ""
+        items += f"<item id='{name}' href='{name}.xhtml' media-type='application/xhtml+xml'{has}/>"
     items += "".join(
         f"<item id='p{file}' href='{file}' media-type='{kinds[kind]}'/>" for file, kind in pictures.items()
     )
