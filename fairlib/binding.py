@@ -27,6 +27,12 @@ from fairlib.rules import Array, News, Rule
 
 
 @helper
+def piece(whole, params, i):
+    """Return the piece of an array of which two settings say where it begins and where it ends."""
+    return whole[int(params[i]) : int(params[i + 1])]
+
+
+@helper
 def opened(mail, arms, rewards, rounds, chances):
     """Return the news that has not been read, and count it as read.
 
@@ -159,7 +165,7 @@ class Layout:
     --------
     >>> layout = Layout(by_arm=False)
     >>> layout.number(0.5), layout.array(np.ones(3))
-    ('params[0]', 'params[int(params[1]) : int(params[2])]')
+    ('params[0]', 'piece(params, params, 1)')
     >>> layout.numbers({})
     array([0.5, 3. , 6. , 1. , 1. , 1. ])
     """
@@ -170,6 +176,9 @@ class Layout:
         self.functions: dict[str, Any] = {}
         self._slots: list[Any] = []  # a number, or what finds it once the sizes are known
         self._arrays: list[Any] = []
+        self._settings: dict[
+            str, list[tuple[bool, int, int]]
+        ] = {}  # whether arrays, and which of those or of the slots
         self._blocks: list[Any] = []
         self._places: dict[str, int] = {}  # which block of memory has which name
         self._single: set[str] = set()  # those that are one number, whatever the sizes
@@ -218,8 +227,9 @@ class Layout:
         return text + (self._shape([_at(shape, i) for i in range(axes)], "params") if axes > 1 else "")
 
     def _piece(self, whole: str, source: str, ends: Callable[[Any], list[int]], at: int) -> str:
-        first, last = (self.number(lambda place, i=i: ends(place)[at + i], source) for i in (0, 1))
-        return f"{whole}[int({first}) : int({last})]"
+        slot = len(self._slots)
+        self._slots += [lambda place, i=i: ends(place)[at + i] for i in (0, 1)]
+        return f"piece({whole}, {source}, {slot})"
 
     def _shape(self, lengths: list[Any], source: str) -> str:
         return f".reshape({', '.join(f'int({self.number(length, source)})' for length in lengths)})"
@@ -228,11 +238,39 @@ class Layout:
         """Return the numbers of `params`, once the sizes are known."""
         if self.by_arm:
             return np.column_stack(self._slots) if self._slots else np.zeros((sizes["K"], 0))
-        arrays = [each(sizes) if callable(each) else each for each in self._arrays]
-        starts = np.cumsum([len(self._slots), *(each.size for each in arrays)]).tolist()
+        arrays, starts = self._lie(sizes)
         place = _Place(starts, self._starts(sizes), sizes)
         slots = [each(place) if callable(each) else each for each in self._slots]
         return np.concatenate([np.array(slots, dtype=np.float64), *(each.ravel() for each in arrays)])
+
+    def _lie(self, sizes: Mapping[str, int]) -> tuple[list[Array], list[int]]:
+        """Return the arrays, and where each begins."""
+        arrays = [each(sizes) if callable(each) else each for each in self._arrays]
+        return arrays, np.cumsum([len(self._slots), *(each.size for each in arrays)]).tolist()
+
+    @property
+    def placed(self) -> tuple[int, int]:
+        """How many slots and arrays there are."""
+        return len(self._slots), len(self._arrays)
+
+    def call(self, name: str, before: tuple[int, int]) -> None:
+        """Say what the setting is called that was placed since there were so many slots and arrays."""
+        as_array = len(self._arrays) > before[1]
+        ends = (before[1], before[1] + 1) if as_array else (before[0], len(self._slots))
+        self._settings.setdefault(name, []).append((as_array, *ends))
+
+    def places(self, sizes: Mapping[str, int]) -> dict[str, list[tuple[int, int]]]:
+        """Return from where to where in `numbers` each setting lies; a learner's or merit's have its name first."""
+        starts = [] if self.by_arm else self._lie(sizes)[1]
+        found: dict[str, list[tuple[int, int]]] = {}
+        for name, (as_array, first, last) in ((name, each) for name, all in self._settings.items() for each in all):
+            inner = getattr(self._arrays[first], "__self__", None) if as_array else None
+            if isinstance(inner, Layout):
+                for part, ends in inner.places(sizes).items():
+                    found[f"{name}.{part}"] = [(starts[first] + one, starts[first] + other) for one, other in ends]
+            else:
+                found.setdefault(name, []).append((starts[first], starts[last]) if as_array else (first, last))
+        return found
 
     def written(self) -> bytes:
         """Return all numbers that do not depend on the sizes, those of merits and learners among them."""
@@ -413,13 +451,16 @@ class Bound:
                 inside = ", ".join(self._block(f"{name}.{part}", each, layout) for part, each in sizes[1].items())
                 return f"{made}({inside})"
             return self._block(name, sizes, layout)
-        value, kind = self.settings[name], self._kind(name)
+        value, kind, before = self.settings[name], self._kind(name), layout.placed
         if hasattr(value, "lay_out"):
-            return str(value.lay_out(layout, f"{prefix}{name}_"))
-        if np.ndim(value) == int(self.form.by_arm):
+            text = str(value.lay_out(layout, f"{prefix}{name}_"))
+        elif np.ndim(value) == int(self.form.by_arm):
             text = layout.number(value, self.form.numbers)
-            return f"int({text})" if kind is int else f"({text} > 0.0)" if kind is bool else text
-        return layout.array(value, self.form.numbers)
+            text = f"int({text})" if kind is int else f"({text} > 0.0)" if kind is bool else text
+        else:
+            text = layout.array(value, self.form.numbers)
+        layout.call(name, before)
+        return text
 
     def _block(self, name: str, sizes: tuple[Any, ...], layout: Layout) -> str:
         def shape(known: Mapping[str, int]) -> tuple[int, ...]:
@@ -452,6 +493,11 @@ class Bound:
         return self._laid_out.text()
 
     @property
+    def names(self) -> dict[str, Any]:
+        """What the names in the text stand for that it does not define itself."""
+        return _scope("", self._laid_out.functions, lambda function: function)
+
+    @property
     def _laid_out(self) -> Layout:
         if "_layout" not in vars(self):
             self._layout = self.layout()
@@ -478,6 +524,10 @@ class Bound:
     def numbers(self, sizes: Mapping[str, int]) -> Array:
         """Return the settings as the flat function wants them: an array that nobody else holds."""
         return self._laid_out.numbers(sizes)
+
+    def places(self, sizes: Mapping[str, int]) -> dict[str, list[tuple[int, int]]]:
+        """Return from where to where each setting lies in `numbers`, or in their columns where each arm has a row."""
+        return self._laid_out.places(sizes)
 
     def length(self, sizes: Mapping[str, int]) -> int:
         """Return how many numbers its memory holds."""
@@ -603,7 +653,7 @@ def described(game: Any) -> str:
 
 # What a text made for the engine calls besides the functions that it is made of.
 _IMPORTS = """
-from fairlib.binding import opened, told, whole_rounds
+from fairlib.binding import opened, piece, told, whole_rounds
 from fairlib.rules import Learner, Seen
 from fairlib.desk import float_blocks, float_rows, floats, whole_rows, wholes
 from fairlib.contexts import Now, Past, Ridge

@@ -1,0 +1,198 @@
+// What translated functions need: arrays, the order of equal numbers as NumPy has it, and NumPy's own random numbers.
+"use strict";
+
+function $zeros(n, m, l) {
+  if (m === undefined) return new Float64Array(n); // whole numbers are exact in it up to 2^53
+  const all = new Float64Array(n * m * (l ?? 1));
+  const rows = (from, count, long) => Array.from({ length: count }, (_, i) => all.subarray(from + i * long, from + (i + 1) * long));
+  return l === undefined ? rows(0, n, m) : Array.from({ length: n }, (_, i) => rows(i * m * l, m, l));
+}
+function $filled(x, value) { $put(x, value); return x; }
+function $put(x, value) {
+  if (x instanceof Float64Array) typeof value === "number" ? x.fill(value) : x.set(value);
+  else x.forEach((row, i) => $put(row, typeof value === "number" ? value : value[i]));
+}
+function $rows(x, n, m, l) {
+  if (!(x instanceof Float64Array)) return x.flat(); // from three axes to two
+  const long = m * (l ?? 1), row = (i) => x.subarray(i * long, (i + 1) * long);
+  return Array.from({ length: n < 0 ? x.length / long : n }, (_, i) => (l === undefined ? row(i) : $rows(row(i), m, l)));
+}
+function $flat(x) { // of rows that lie one behind the other
+  return x.length ? new Float64Array(x[0].buffer, x[0].byteOffset, x.length * x[0].length) : new Float64Array(0);
+}
+function $shape(x, axes) { return axes === 1 ? [x.length] : [x.length, ...(x.length ? $shape(x[0], axes - 1) : Array(axes - 1).fill(0))]; }
+function $rest(a, b) { return a - b * Math.floor(a / b); }
+function $max(a, b) { return b > a ? b : a; } // Math.max has another way with nan and with -0
+function $min(a, b) { return b < a ? b : a; }
+function $told(answer) { return answer === undefined ? -1 : answer; }
+function $piece(whole, params, i) { // settings and memory stay where they are: a view of them is made once
+  return (whole.pieces ??= [])[i] ??= whole.subarray(params[i], params[i + 1]);
+}
+function $largest(x) {
+  let best = 0;
+  for (let i = 1; i < x.length; i++) if (x[i] > x[best]) best = i;
+  return best;
+}
+function $below(x, value, orAt) { // how many of sorted numbers are below a value, or at it as well
+  let low = 0;
+  for (let high = x.length; low < high; ) {
+    const middle = (low + high) >> 1;
+    if (x[middle] < value || (orAt && x[middle] === value)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+function $sorted(x) { // as NumPy's merge sort: equal numbers stay in order
+  const n = x.length, order = new Float64Array(n);
+  if (n > 40) return order.fill(0).map((_, i) => i).sort((i, j) => x[i] - x[j]);
+  for (let i = 0; i < n; i++) {
+    let j = i;
+    for (; j > 0 && x[order[j - 1]] > x[i]; j--) order[j] = order[j - 1];
+    order[j] = i;
+  }
+  return order;
+}
+
+// NumPy's SeedSequence and the start of its PCG64: the state of stream `key` of a seed, a BigInt.
+function $state(seed, key) {
+  const words = (n) => { const out = []; do { out.push(Number(n & 0xffffffffn)); n >>= 32n; } while (n > 0n); return out; };
+  const all = words(BigInt(seed));
+  while (all.length < 4) all.push(0);
+  for (const each of key) all.push(...words(BigInt(each)));
+  let h = 0x43b0d7e5;
+  const hash = (v) => { v ^= h; h = Math.imul(h, 0x931e8875); v = Math.imul(v, h); return (v ^ (v >>> 16)) >>> 0; };
+  const mix = (x, y) => { const r = (Math.imul(0xca01f9dd, x) - Math.imul(0x4973f715, y)) | 0; return (r ^ (r >>> 16)) >>> 0; };
+  const pool = [0, 1, 2, 3].map((i) => hash(all[i]));
+  for (let i = 0; i < 4; i++) for (let j = 0; j < 4; j++) if (i !== j) pool[j] = mix(pool[j], hash(pool[i]));
+  for (let i = 4; i < all.length; i++) for (let j = 0; j < 4; j++) pool[j] = mix(pool[j], hash(all[i]));
+  h = 0x8b51f9dd;
+  const out = [];
+  for (let i = 0; i < 8; i++) {
+    let v = pool[i % 4] ^ h;
+    h = Math.imul(h, 0x58f38ded);
+    v = Math.imul(v, h);
+    out.push(BigInt((v ^ (v >>> 16)) >>> 0));
+  }
+  const u = (i) => out[2 * i] | (out[2 * i + 1] << 32n), cut = (x) => BigInt.asUintN(128, x);
+  const inc = cut((((u(2) << 64n) | u(3)) << 1n) | 1n);
+  return { state: cut(cut(inc + ((u(0) << 64n) | u(1))) * $FACTOR + inc), inc };
+}
+const $FACTOR = 0x2360ed051fc65da44385df649fccf645n;
+
+// PCG64, 512 words at a time: by a few hundred bytes of WebAssembly where a page may have it, else by BigInt.
+const $MODULE = (() => {
+  try { return new WebAssembly.Module(Uint8Array.from(atob("$WASM"), (c) => c.charCodeAt(0))); } catch { return null; }
+})();
+class $Generator {
+  constructor(seed, key) {
+    const { state, inc } = $state(seed, key), low = (x) => BigInt.asUintN(64, x);
+    if ($MODULE) {
+      const { fill, memory } = new WebAssembly.Instance($MODULE).exports;
+      this.fill = () => fill(32, 4128);
+      this.words = new Uint32Array(memory.buffer, 0, 1032);
+      new BigUint64Array(memory.buffer, 0, 4).set([state >> 64n, low(state), inc >> 64n, low(inc)]);
+    } else {
+      this.words = new Uint32Array(1032);
+      const drawn = new BigUint64Array(this.words.buffer, 32);
+      let now = state;
+      this.fill = () => {
+        for (let i = 0; i < 512; i++) {
+          now = BigInt.asUintN(128, now * $FACTOR + inc);
+          const x = (now >> 64n) ^ low(now), by = now >> 122n;
+          drawn[i] = low((x >> by) | (x << ((64n - by) & 63n)));
+        }
+      };
+    }
+    this.at = 1032;
+  }
+  next() { // a word: its halves lie in words[at - 2], the low one, and words[at - 1]
+    if (this.at === 1032) { this.fill(); this.at = 8; }
+    this.at += 2;
+  }
+}
+function $double(rng) {
+  if (rng.at === 1032) { rng.fill(); rng.at = 8; }
+  const words = rng.words, i = rng.at;
+  rng.at = i + 2;
+  return (words[i + 1] * 2097152 + (words[i] >>> 11)) / 9007199254740992;
+}
+// NumPy's ziggurats, with a word taken apart by halves.
+function $normal(rng) {
+  for (;;) {
+    rng.next();
+    const low = rng.words[rng.at - 2], high = rng.words[rng.at - 1], i = low & 255, whole = (high & 0x1fffffff) * 8388608 + (low >>> 9);
+    const x = low & 256 ? -(whole * $wi[i]) : whole * $wi[i];
+    if (whole < $ki[i]) return x;
+    if (i === 0) {
+      for (;;) {
+        const xx = -$norInvR * Math.log1p(-$double(rng)), yy = -Math.log1p(-$double(rng));
+        if (yy + yy > xx * xx) return Math.floor(whole / 256) % 2 ? -($norR + xx) : $norR + xx;
+      }
+    }
+    if (($fi[i - 1] - $fi[i]) * $double(rng) + $fi[i] < Math.exp(-0.5 * x * x)) return x;
+  }
+}
+function $exponential(rng) {
+  for (;;) {
+    rng.next();
+    const low = rng.words[rng.at - 2], high = rng.words[rng.at - 1], i = (low >>> 3) & 255, whole = high * 2097152 + (low >>> 11);
+    const x = whole * $we[i];
+    if (whole < $ke[i]) return x;
+    if (i === 0) return $expR - Math.log1p(-$double(rng));
+    if (($fe[i - 1] - $fe[i]) * $double(rng) + $fe[i] < Math.exp(-x)) return x;
+  }
+}
+function $table(text) {
+  const bytes = atob(text);
+  return new Float64Array(Uint8Array.from(bytes, (c) => c.charCodeAt(0)).buffer);
+}
+
+// One run of a game: what is recorded of it, or the round of a fault.
+function $play(game, seed, run) {
+  for (let room = 4096; ; room *= 8) {
+    const own = new $Generator(seed, [run, 0]), world = new $Generator(seed, [run, 1]);
+    const made = (game.waits ? $onArms : $onContexts)(game, own, world, room);
+    if (!made.full) return made;
+  }
+}
+function $recorded(game) {
+  const { rounds, sizes, sums } = game;
+  return { selected: $zeros(rounds.length, sizes.K), reward: $zeros(rounds.length), sums: $zeros(rounds.length, sums), watch: $zeros(16) };
+}
+function $onArms(game, own, world, room) {
+  const { K } = game.sizes, rounds = Float64Array.from(game.rounds), most = Math.min(room, rounds[rounds.length - 1] * game.plays);
+  const wait = game.readers ? most : 0, list = (n) => $zeros(n), table = (x) => x.map((row) => Float64Array.from(row));
+  const desk = { // the rule's; what the game sums has numbers and memory of its own
+    params: Float64Array.from(game.params), state: list(game.memory), p: list(K), selected: list(K), observed: list(K),
+    total: list(K), mail: list(2 * game.readers), arms: list(wait), rewards: list(wait), rounds: list(wait), chances: list(wait),
+  };
+  const counted = { ...desk, params: Float64Array.from(game.truth), state: list(game.sums) };
+  const { p, selected, observed, total, mail, arms, rewards, chances } = desk, made = $recorded(game);
+  made.fault = play_rounds(
+    null, desk, null, { params: table(game.table) }, null, { params: table(game.waits) }, game.late, game.plays, null, counted,
+    p, selected, observed, total, mail, arms, rewards, desk.rounds, chances, counted.state, most,
+    rounds, own, world, made.selected, made.reward, made.sums, made.watch,
+  );
+  return { ...made, full: made.watch[2] !== 0 };
+}
+function $onContexts(game, own, world) {
+  const { K, d, G } = game.sizes, rounds = Float64Array.from(game.rounds), long = game.history ? rounds[rounds.length - 1] : 0;
+  const list = (n) => $zeros(n), n = game.ridge ? d : 0;
+  const desk = {
+    params: Float64Array.from(game.params), state: list(game.memory), p: list(K), contexts: $zeros(K, d), groups: list(K),
+    means: list(K), rewards: list(1), ridge: { mean: list(n), root: $zeros(n, n) }, mail: list(2 * game.readers),
+    past: { contexts: $zeros(long, K, d), groups: $zeros(long, K), played: list(long), rewards: list(long) },
+    arms: list(1), rounds: list(1), chances: list(1),
+  };
+  for (let i = 0; i < n; i++) desk.ridge.root[i][i] = 1 / Math.sqrt(game.ridge);
+  const drawn = { ...desk, params: Float64Array.from(game.table), rewards: list(K) };
+  const counted = { ...desk, params: Float64Array.from(game.truth), state: list(game.sums) };
+  const { p, contexts, groups, means, ridge, past, mail } = desk, made = $recorded(game);
+  made.fault = play_contexts(
+    null, desk, null, drawn, G, null, counted, p, list(K), contexts, groups, means, drawn.rewards,
+    ridge.mean, ridge.root, past.contexts, past.groups, past.played, past.rewards,
+    mail, desk.arms, desk.rewards, desk.rounds, desk.chances, counted.state,
+    rounds, own, world, made.selected, made.reward, made.sums, made.watch,
+  );
+  return made;
+}
