@@ -1,0 +1,35 @@
+"""Pages that compute: what their workers run, as a script of the book's own.
+
+A worker that is to start from a page on a disk is made from a text, so the runtime travels as one. Only pages that have
+something live in them, which the attribute ``data-live`` says, load it.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from fairlib.page.games import runtime
+
+FILE = "runtime.js"
+
+
+def write(app: Sphinx) -> None:
+    """Write the script."""
+    folder = Path(app.outdir) / "_static"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FILE).write_text(f"window.fairRuntime = {json.dumps(runtime())};\n", encoding="utf-8")
+
+
+def load(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Have a page load it."""
+    if "data-live" in context.get("body", ""):
+        app.add_js_file(FILE, loading_method="defer")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.connect("builder-inited", write)
+    app.connect("html-page-context", load)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
