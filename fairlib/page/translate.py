@@ -95,6 +95,7 @@ class RefusedError(ValueError):
     def __init__(self, function: str, line: int, what: str) -> None:
         super().__init__(f"line {line} of {function!r}: {what}")
         self.function, self.line, self.what = function, line, what
+        self.calls: list[tuple[str, int]] = []  # on the way to there: by which functions, in which lines
 
 
 class Script:
@@ -140,9 +141,10 @@ class Script:
             self._under_way.append(key)
             body = _Body(self, function, kinds)
             self._under_way.pop()
-            name, i = function.name, 2
+            plain, i = _allowed(function.name), 2
+            name = plain
             while name in self._texts and self._texts[name] != body.text:
-                name, i = f"{function.name}_{i}", i + 1
+                name, i = f"{plain}_{i}", i + 1
             self._texts[name], self._calls[name] = body.text, body.calls
             self._known[key] = Native(name, body.returns)
         return self._known[key]
@@ -180,6 +182,11 @@ _MATH |= {"ceil": "ceil", "pow": "pow", "cos": "cos", "sin": "sin", "tanh": "tan
 _CONSTANTS = {"inf": "Infinity", "pi": "Math.PI", "e": "Math.E"}
 
 
+def _allowed(name: str) -> str:
+    """Return a name that JavaScript has no other use for."""
+    return f"{name}$" if f" {name} " in _RESERVED else name
+
+
 def _joined(one: Any, other: Any) -> Any:
     """Return the kind of what may be of the one kind or of the other; None if there is none."""
     if one == other or other is None:
@@ -210,11 +217,11 @@ class _Body:
         self.kinds: dict[str, Any] = dict(zip(names, kinds, strict=False))
         self.fixed = frozenset(self.kinds)
         given = [
-            f"{self._name(name)} = {self._of(default)[0]}"
+            f"{_allowed(name)} = {self._of(default)[0]}"
             for name, default in list(zip(names, defaults, strict=True))[len(kinds) :]
         ]
         self.kinds |= {name: self._of(defaults[i])[1] for i, name in enumerate(names) if i >= len(kinds)}
-        head = ", ".join([*map(self._name, names[: len(kinds)]), *given])
+        head = ", ".join([*map(_allowed, names[: len(kinds)]), *given])
         self.returns: Any = None
         before = None
         while before != (dict(self.kinds), self.returns):  # what a name is may only be known further down
@@ -224,7 +231,9 @@ class _Body:
             lines = self._block(tree.body)
         if self.returns is None:
             self.returns = NOTHING
-        local = sorted(self._name(each) for each in self.kinds if each not in names)
+        for name in sorted(self.calls & set(map(_allowed, self.kinds))):
+            self._refuse(tree, f"{name!r}, which is what a function that it calls is called as well")
+        local = sorted(_allowed(each) for each in self.kinds if each not in names)
         declared = [f"  let {', '.join(local)};"] if local else []
         self.text = "\n".join([f"({head}) {{", *declared, *lines, "}"])
 
@@ -243,9 +252,6 @@ class _Body:
     def _strange(self, node: Any) -> Any:
         kind = type(node).__name__
         return self._refuse(node, f"{_WORDS.get(kind, kind)}, which it does not know")
-
-    def _name(self, name: str) -> str:
-        return f"{name}$" if f" {name} " in _RESERVED else name
 
     # Statements: each returns its lines.
 
@@ -304,7 +310,7 @@ class _Body:
             self.counter += 1
             i = f"i{self.counter}$"
             head = f"for (const {i} of [{', '.join(text for text, _ in each)}]) {{"
-            return [head, f"  {self._name(node.target.id)} = {i};", *self._block(node.body), "}"]
+            return [head, f"  {_allowed(node.target.id)} = {i};", *self._block(node.body), "}"]
         if not (
             isinstance(it, ast.Call) and isinstance(it.func, ast.Name) and it.func.id == "range" and not it.keywords
         ):
@@ -321,7 +327,7 @@ class _Body:
         i, end, sign = f"i{self.counter}$", f"n{self.counter}$", ">" if "-" in step else "<"
         # The name keeps its last value after the loop, and the end is looked at once, as in Python.
         head = f"for (let {i} = {start}, {end} = {stop}; {i} {sign} {end}; {i} += {step}) {{"
-        return [head, f"  {self._name(node.target.id)} = {i};", *self._block(node.body), "}"]
+        return [head, f"  {_allowed(node.target.id)} = {i};", *self._block(node.body), "}"]
 
     def _on_assign(self, node: Any) -> list[str]:
         if len(node.targets) == 1:
@@ -350,12 +356,12 @@ class _Body:
     def _put(self, target: Any, text: str, kind: Any) -> list[str]:
         if isinstance(target, ast.Name):
             self._bind(target, target.id, kind)
-            return [f"{self._name(target.id)} = {text};"]
+            return [f"{_allowed(target.id)} = {text};"]
         if not isinstance(target, ast.Subscript):
             self._refuse(target, f"a value given to {_WORDS.get(type(target).__name__, type(target).__name__)}")
         place, there = self._of(target)
         if isinstance(there, Array):
-            if kind != there and not (isinstance(kind, Array) and kind.axes == there.axes):
+            if kind not in (WHOLE, REAL) and not (isinstance(kind, Array) and kind.axes == there.axes):
                 self._refuse(target, f"{_said(kind)} put where {_said(there)} is")
             return [f"$put({place}, {text});"]
         if kind not in (WHOLE, REAL, TRUTH):
@@ -407,7 +413,7 @@ class _Body:
 
     def _of_name(self, node: Any) -> tuple[str, Any]:
         if node.id in self.kinds:
-            return self._name(node.id), self.kinds[node.id]
+            return _allowed(node.id), self.kinds[node.id]
         value = self._found(node)
         if isinstance(value, bool):
             return str(value).lower(), TRUTH
@@ -584,7 +590,11 @@ class _Body:
             inside = [f"{field}: {each}" for field, each in zip(called.fields, texts, strict=True) if each]
             return f"{{{', '.join(inside)}}}", Record(called.name, tuple(zip(called.fields, kinds, strict=True)))
         if isinstance(called, Function):
-            called = self.script.call(called, kinds)
+            try:
+                called = self.script.call(called, kinds)
+            except RefusedError as error:
+                error.calls.append((self.function.name, self.function.line + node.lineno))
+                raise
         elif not isinstance(called, Native):
             self._refuse(node, f"a call of {_said(called)}")
         self.calls.add(called.name)

@@ -1,0 +1,468 @@
+"""Rules in JavaScript: what is translated computes the same, and what is not known is refused by name and line."""
+
+import inspect
+import math
+import textwrap
+
+import in_script
+import numpy as np
+import pytest
+import zoo
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairlib as fl
+from fairlib.page.games import draws, function_of, numbers, runtime, script
+from fairlib.page.translate import CHANCE, REAL, WHOLE, Array, Function, RefusedError, Script
+from fairlib.policy import largest
+
+NUMBERS, WHOLES, TABLE = Array(REAL, 1), Array(WHOLE, 1), Array(REAL, 2)
+
+
+def run(function, kinds, *values):
+    """Translate a function, and return what it comes to in V8."""
+    made = Script(draws())
+    name = made.add(function_of(function), kinds).name
+
+    def passed(value):
+        if not isinstance(value, list):
+            return in_script.written(value)
+        return (
+            f"[{', '.join(map(passed, value))}]"
+            if isinstance(value[0], list)
+            else f"Float64Array.of({passed_all(value)})"
+        )
+
+    def passed_all(each):
+        return ", ".join(map(in_script.written, each))
+
+    return in_script.evaluated(made.text(), f"{name}({', '.join(map(passed, values))})")
+
+
+# What it knows -------------------------------------------------------------------------------------------------------
+
+
+def quotients(a, b):
+    return a // b, a % b, a / b
+
+
+def loops(n, x):
+    found = 0.0
+    for i in range(n):
+        if i == 3:
+            continue
+        for j in range(i, 0, -2):
+            found += i * j
+        if found > x:
+            break
+    i += 1  # after the loop a name has its last value
+    while n > 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+    for y in (x, 1, 2.5):
+        found += y
+    return found, i, n
+
+
+def once(n):
+    count = 0
+    for _ in range(n):
+        for _ in range(n):
+            n += 1  # the end of a loop is looked at when it begins
+        count += n
+    return count
+
+
+def chains(a, b, c):
+    inside = 0 <= a < b and not (a == c or b != c)
+    return inside, 1.0 if inside else -1.0, (a > b) + (b > c) + True, max(a, b, c), min(a, b), abs(-b), float(a > b)
+
+
+def swaps(x):
+    x[0], x[1] = x[1], x[0]
+    first = last = x[-1]
+    x[2] += first * last
+    a, b = x[0] + 1, x[1]
+    a, b = b, a
+    return a - b + x[2]
+
+
+def pieces(x, first, last):
+    inside = x[first:last]
+    inside[0] = 9.0
+    rest = x[last:]
+    y = np.zeros(x.size)
+    y[:] = x
+    y[1:] = 3.0
+    return inside.size + rest[0] + len(x) + x[first] + y[0] + y[x.size - 1]
+
+
+def tables(rows, i):
+    n, m = rows.shape
+    made = np.full((n, m), 2.0)
+    made[i] = rows[i]
+    made[0, 1] += rows[i, 0] * 10
+    flat = made.reshape(-1)
+    flat[0] = 7
+    deep = np.zeros((2, n, m))
+    deep[1] = made
+    both = deep[0:2].reshape(-1, m)
+    whole = np.zeros(3, np.int64)
+    whole[2] = n
+    return flat.size + made[0, 0] + made[0, 1] + deep[1, i, 1] + both[n, 0] + whole[2] + deep.shape[1]
+
+
+def orders(x):
+    order = np.argsort(x, kind="mergesort")
+    y = x[1:].reshape(1, 3).reshape(-1)
+    y.sort()
+    return order[0], order[3], np.searchsorted(y, y[1], side="right"), np.searchsorted(y, y[1]), np.argmax(x), y[0]
+
+
+def constants(x):
+    big = math.inf
+    return (
+        math.floor(-2.5),
+        math.ceil(2.5),
+        int(-2.5),
+        x < big,
+        -big,
+        math.isnan(x - x),
+        math.sqrt(2.0),
+        2.0**3,
+        FACTOR,
+        x,
+    )
+
+
+FACTOR = 1e-300
+
+
+def twice(x):
+    return helping(x) + helping(2)
+
+
+def helping(x, more=1):
+    """Return x and more."""
+    return x + more
+
+
+def default(delete):
+    """Have an argument that JavaScript has another use for."""
+    new = delete + 1
+    return new
+
+
+CASES = {
+    "quotients": (quotients, [WHOLE, WHOLE], [(7, 2), (-7, 2), (7, -2), (0, 5), (2**53 - 1, 3)]),
+    "loops": (loops, [WHOLE, REAL], [(7, 20.0), (5, 1e9), (1, 0.0)]),
+    "once": (once, [WHOLE], [(3,), (0,)]),
+    "chains": (chains, [REAL, REAL, REAL], [(1.0, 2.0, 2.0), (2.0, 1.0, 1.0), (-1.0, 0.0, 0.0), (0.5, 0.5, 0.5)]),
+    "swaps": (swaps, [NUMBERS], [([1.0, 2.0, 3.0],)]),
+    "pieces": (pieces, [NUMBERS, WHOLE, WHOLE], [([1.0, 2.0, 3.0, 4.0, 5.0], 1, 3)]),
+    "orders": (orders, [NUMBERS], [([2.0, 1.0, 1.0, 3.0],), ([5.0, 5.0, 1.0, 1.0],)]),
+    "constants": (constants, [REAL], [(1.5,), (-0.0,)]),
+    "calls": (twice, [REAL], [(1.5,)]),
+    "names": (default, [REAL], [(1.5,)]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_function_comes_to_the_same(name):
+    function, kinds, inputs = CASES[name]
+    for given_to in inputs:
+        there = run(function, kinds, *given_to)
+        here = function(*(np.array(each) if isinstance(each, list) else each for each in given_to))
+        for one, other in zip(np.atleast_1d(there), here if isinstance(here, tuple) else (here,), strict=True):
+            assert float(str(one).replace("True", "1").replace("False", "0")) == float(other), given_to
+
+
+def test_tables_are_rows():
+    rows = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    made = Script(draws())
+    name = made.add(function_of(tables), [TABLE, WHOLE]).name
+    text = f"const rows = $zeros(3, 2); $put(rows, {rows});"
+    assert in_script.evaluated(made.text() + text, f"{name}(rows, 1)") == tables(np.array(rows), 1)
+
+
+def test_each_kind_of_argument_has_a_function_of_its_own():
+    made = Script(draws())
+    made.add(function_of(twice), [REAL])
+    assert made.text().count("function helping") == 1  # the two of them read alike
+    made.add(function_of(largest), [NUMBERS])
+    assert made.text().startswith("function helping")
+
+
+OPERATIONS = ("+", "-", "*", "//", "%", "max", "min", "if")
+
+
+@st.composite
+def expressions(draw, depth=3):
+    """Write an expression of whole numbers a, b and c."""
+    if depth == 0 or draw(st.integers(0, 4)) == 0:
+        return draw(st.sampled_from(["a", "b", "c", "2", "-3", "7"]))
+    one, other, third = (draw(expressions(depth=depth - 1)) for _ in range(3))
+    sign = draw(st.sampled_from(OPERATIONS))
+    if sign in ("max", "min"):
+        return f"{sign}({one}, {other})"
+    if sign == "if":
+        return f"({one} if {other} < {third} else {other})"
+    return f"(({one}) {sign} (({other}) * ({other}) + 1))" if sign in ("//", "%") else f"(({one}) {sign} ({other}))"
+
+
+@given(st.lists(expressions(), min_size=20, max_size=20), *(st.integers(-30, 30) for _ in range(3)))
+@settings(max_examples=10, deadline=None)
+def test_expressions_of_whole_numbers_come_to_the_same(written, a, b, c):
+    made = Script({})
+    text = [f"def f{i}(a, b, c):\n    return {each}" for i, each in enumerate(written)]
+    for i, each in enumerate(text):
+        made.add(Function(f"f{i}", each, {}.__getitem__), [WHOLE] * 3)
+    there = in_script.evaluated(made.text(), f"[{', '.join(f'f{i}({a}, {b}, {c})' for i in range(len(text)))}]")
+    assert there == [eval(each, {"a": a, "b": b, "c": c}) for each in written]
+
+
+# What it refuses -----------------------------------------------------------------------------------------------------
+
+REFUSED = {
+    "return [x for x in p]": "a comprehension, which it does not know",
+    "return {1: 2}": "a dictionary, which it does not know",
+    "return [1, 2]": "a list, which it does not know",
+    "return f'{n}'": "an f-string, which it does not know",
+    "return lambda: n": "lambda, which it does not know",
+    "raise ValueError": "raise, which it does not know",
+    "try:\n        n = 1\n    finally:\n        n = 2": "try, which it does not know",
+    "with p:\n        n = 1": "with, which it does not know",
+    "def inner():\n        return 1": "a function in a function, which it does not know",
+    "import math": "import, which it does not know",
+    "global n": "global, which it does not know",
+    "yield n": "a value that nobody takes",
+    "assert n": "assert, which it does not know",
+    "for a, x in enumerate(p):\n        n = a": "a loop over anything but range(...)",
+    "for a in p:\n        n = 1": "a loop over anything but range(...)",
+    "for a in range(n):\n        n = 1\n    else:\n        n = 2": "else after a loop",
+    "for a in range(0, n, n):\n        n = 1": "a loop whose step is no whole number that stands there",
+    "return p * 2": "arithmetic on a whole array: write the loop",
+    "return p + p": "arithmetic on a whole array: write the loop",
+    "return np.sqrt(p)": "np.sqrt of a whole array: write the loop",
+    "return np.exp(p).sum()": "np.exp of a whole array: write the loop",
+    "return p.sum()": "'sum' of an array of numbers, which it does not know",
+    "return np.sum(p)": "np.sum, which it does not know",
+    "return np.random.rand()": "'rand' of the function np.random, which it does not know",
+    "return rng.integers(5)": "rng.integers, which it does not know; it knows random, ",
+    "return round(n)": "'round', which stands for nothing that it knows",
+    "return unknown": "'unknown', which stands for nothing that it knows",
+    "return 'text'": "'text', which is no number",
+    "return p[-1:]": "a place counted from the end",
+    "return p[::2]": "a slice with a step, or after another",
+    "return p[0, 1]": "more places than an array of numbers has axes",
+    "return p[0.5]": "a number where a whole number is needed",
+    "return n[0]": "a part of a whole number",
+    "counts[0] = 0.5": "a number that may not be whole, put into an array of whole ones",
+    "counts[0] /= 2": "a number that may not be whole, put into an array of whole ones",
+    "counts[0] += 0.5": "a number that may not be whole, put into an array of whole ones",
+    "n = 1\n    n = p": "'n' stands for a whole number in one place, and for an array of numbers in another",
+    "if p:\n        return 1": "an array of numbers as a condition",
+    "return 0.5 // n": "// of numbers that may not be whole",
+    "return 2**n": "a power of whole numbers, which may be none: write 2.0, say",
+    "return n << 2": "an operator that it does not know",
+    "return ~n": "an operator that it does not know",
+    "return n @ n": "an operator that it does not know",
+    "return n is None": "a comparison that it does not know",
+    "return n in p": "a comparison that it does not know",
+    "return 0 < rng.random() < 1": "a call in the middle of a chain of comparisons",
+    "return np.argsort(p)": "np.argsort without kind='mergesort', which leaves open what becomes of equal numbers",
+    "return np.zeros(n, bool)": "an array of bool",
+    "return max(p)": "max of one thing: write the loop",
+    "return math.sqrt(1.0, 2.0)": "math.sqrt of 2 numbers",
+    "return largest(a=p)": "an argument by its name",
+    "return largest(*p)": "an argument by its name",
+    "return largest(p, p)": "it takes 1 arguments, not 2",
+    "return 9007199254740993": "a whole number of more than 53 bits",
+    "if n > 1:\n        return p\n    return n": "it returns an array of numbers in one place, and a whole number in",
+    "x = largest": "the function largest given the name 'x'",
+    "n": "a value that nobody takes",
+    "a, b = n": "2 names for a whole number",
+    "a, b = 1, 2, 3": "2 names for 3 values",
+    "p[0] = p": "an array of numbers put into an array of numbers",
+    "p.size = 3": "a value given to Attribute",
+    "x: int": "a name without a value",
+    "return n(1)": "a call of a whole number",
+    "n = = 1": "invalid syntax",
+}
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_what_it_does_not_know_is_refused_by_name_and_line(body):
+    text = f"def rule(n, p, counts, rng):\n    {body}\n"
+    known = {"np": "np", "math": "math", "largest": function_of(largest)}
+    with pytest.raises(RefusedError) as error:
+        Script(draws()).add(Function("rule", text, known.__getitem__, line=40), [WHOLE, NUMBERS, WHOLES, CHANCE])
+    said = REFUSED[body]
+    assert said in str(error.value)
+    within = error.value.calls[-1][1] if error.value.calls else error.value.line
+    assert within == 42 or "\n" in body
+    assert str(error.value).startswith(f"line {error.value.line} of ")
+
+
+@pytest.mark.parametrize("head", ["*p", "n, *, p", "n, **more"])
+def test_arguments_without_names_are_refused(head):
+    with pytest.raises(RefusedError, match="arguments that are not named one by one"):
+        Script({}).add(Function("rule", f"def rule({head}): return 1", {}.__getitem__), [WHOLE])
+
+
+def shadows(n):
+    helping = n + 1
+    return other_name(helping)
+
+
+other_name = helping
+
+
+def test_a_name_that_would_stand_for_two_things_is_refused():
+    with pytest.raises(RefusedError, match="'helping', which is what a function that it calls is called as well"):
+        Script({}).add(function_of(shadows), [WHOLE])
+
+
+def calls_itself(n):
+    return calls_itself(n - 1)
+
+
+def test_a_function_that_calls_itself_is_refused():
+    with pytest.raises(RefusedError, match="it calls itself"):
+        Script({}).add(function_of(calls_itself), [WHOLE])
+
+
+def test_what_has_no_source_or_is_no_def_is_refused():
+    with pytest.raises(ValueError, match="function must have a source that can be read, not <built-in function len>"):
+        function_of(len)
+    with pytest.raises(ValueError, match="function must be defined by def, not <function "):
+        function_of(lambda x: x)
+
+
+def test_a_line_is_that_of_the_file():
+    with pytest.raises(RefusedError) as error:
+        Script({}).add(function_of(misses), [WHOLE])
+    lines, first = inspect.getsourcelines(misses.function)
+    assert error.value.line == first + [line.strip() for line in lines].index("return [n]")
+
+
+@fl.rule
+def misses(n):
+    """Return a list, which is not known."""
+    return [n]
+
+
+# Random numbers ------------------------------------------------------------------------------------------------------
+
+DRAWS = {
+    "random": ((), True),
+    "standard_normal": ((), True),
+    "standard_exponential": ((), True),
+    "normal": ((0.5, 2.0), True),
+    "beta": ((2.0, 5.0), True),
+    "beta, one": ((1.0, 1.0), True),
+    "beta, large": ((9000.0, 1000.0), True),
+    "beta, half": ((0.5, 0.5), False),  # through a power, whose last bit is the browser's
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_streams_are_numpy_s(name):
+    arguments, exact = DRAWS[name]
+    method = name.split(",")[0]
+    made = Script(draws())
+    drawn = f"rng.{method}({', '.join(map(str, arguments))})"
+    text = f"def drawn(rng, x):\n    for i in range(x.size):\n        x[i] = {drawn}\n"
+    made.add(Function("drawn", text, {}.__getitem__), [CHANCE, NUMBERS])
+    there = in_script.evaluated(
+        made.text() + "const x = $zeros(100000), rng = new $Generator(12, [3, 1]); drawn(rng, x);",
+        "[...x, $double(rng)]",
+    )
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(12, spawn_key=(3, 1))))
+    here = [*(getattr(rng, method)(*arguments, size=100_000)), rng.random()]
+    assert there[-1] == here[-1]  # so many words have been drawn, no more and no fewer
+    np.testing.assert_allclose(there, here, rtol=0 if exact else 1e-14, atol=0)
+
+
+SEEDS = [0, 1, 7, 2**31, 2**32 - 1, 2**32, 2**64 + 3, 2**127 + 1, 2**130]
+
+
+def test_seeds_start_as_numpy_s_do():
+    for seed in SEEDS:
+        for key in ([0, 0], [0, 1], [5, 1], [2**33, 0]):
+            there = in_script.evaluated("", f"Object.values($state('{seed}', {key})).map(String)")
+            state = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=tuple(key))).state["state"]
+            assert [int(each) for each in there] == [state["state"], state["inc"]], (seed, key)
+
+
+def test_where_there_is_no_webassembly_the_words_are_the_same():
+    words = (
+        "(() => { const rng = new $Generator(5, [0, 1]); return Array.from({ length: 1500 }, () => $double(rng)); })()"
+    )
+    with_it = in_script.evaluated("", words)
+    without = runtime().replace("new WebAssembly.Module(", "no_such_thing(")
+    assert without != runtime()
+    with in_script.MiniRacer() as engine:
+        text = engine.eval(f"{in_script._ATOB}{without}{in_script._SAY}\nif ($MODULE) throw 1; $say({words})")
+    assert in_script.json.loads(str(text)) == with_it
+
+
+# Games ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in zoo.ZOO if name not in zoo.SEARCHING])
+def test_every_policy_plays_the_same_in_javascript(name, monkeypatch):
+    entry = zoo.ZOO[name]
+    for seed, each in enumerate(entry.games, start=1):
+        problem = zoo.game(each)
+        policy = entry.make(problem)
+        said = in_script.games(problem, policy, entry.horizon)
+        made = in_script.evaluated(said, f"[0, 1].map({in_script.RUN.replace('SEED', str(seed))})")
+        with monkeypatch.context() as patch:
+            patch.setattr(type(problem), "result", lambda self, *given: given)
+            _, selected, reward, sums = fl.simulate(problem, policy, entry.horizon, runs=2, seed=seed)
+        there = in_script.recorded(made, sums)
+        np.testing.assert_array_equal(there["selected"], selected, err_msg=each)
+        np.testing.assert_array_equal(there["reward"], reward, err_msg=each)
+        # What is summed passes through exp, log and powers, of which this engine has other last bits than the compiler;
+        # the search for the favourable means of steep merits stops within 1e-9 of them.
+        for block, value in sums.items():
+            np.testing.assert_allclose(there[block], value, rtol=1e-9, atol=1e-9, err_msg=f"{each}: {block}")
+
+
+def test_a_fault_is_told_with_its_round():
+    def too_much(seen, p):
+        p[0] = 2.0 if seen.t == 5 else 1.0
+
+    problem, policy = fl.Bandit(fl.bernoulli([0.5, 0.5])), fl.Policy("too much", too_much)
+    assert in_script.evaluated(in_script.games(problem, policy, 10), "$play(game, 1, 0).fault") == 5
+
+
+def test_settings_are_found_by_name():
+    from fairlib.exposure import ExposureBandit, fairx_ucb
+    from fairlib.merit import exponential
+    from fairlib.shares import SharedBandit, fair_learn
+
+    shared = SharedBandit(fl.bernoulli([0.9, 0.5, 0.3]), shares=[0.1, 0.2, 0.3])
+    made = numbers(shared, fair_learn(fl.thompson_beta(2, 3), [0.1, 0.2, 0.3], 1), 100)
+    values = {name: [made["params"][a:b] for a, b in ends] for name, ends in made["places"]["params"].items()}
+    assert values == {
+        "shares": [[0.1, 0.2, 0.3]], "tolerance": [[1.0]], "learner.a0": [[2.0]], "learner.b0": [[3.0]]
+    }  # fmt: skip
+    assert [row[slice(*made["places"]["table"]["mean"][0])] for row in made["table"]] == [[0.9], [0.5], [0.3]]
+    assert [made["truth"][a:b] for a, b in made["places"]["truth"]["shares"]] == [[0.1, 0.2, 0.3]]
+    exposed = ExposureBandit(fl.bernoulli([0.9, 0.5]), merit=exponential(4))
+    made = numbers(exposed, fairx_ucb(exposed.merit, 0.3), 100)
+    assert [made["params"][a:b] for a, b in made["places"]["params"]["merit.steepness"]] == [[4.0]] * 3
+
+
+def test_the_notices_of_numpy_and_numba_travel_with_what_is_theirs():
+    assert "NumPy Developers" in runtime()
+    assert "Anaconda" in runtime()
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(TypeError, match="policy must be a Policy"):
+        script(fl.Bandit(fl.bernoulli([0.5])), 3)
+    with pytest.raises(TypeError, match="problem must be"):
+        script(3, fl.ucb1())
+    assert textwrap.dedent(script(fl.Bandit(fl.bernoulli([0.5])), fl.ucb1()))
