@@ -73,38 +73,6 @@ def site(book: Path) -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    """Start one browser for all tests; it can reach this machine only."""
-    chrome = next(filter(None, map(shutil.which, printing.BROWSERS)), None)
-    driver = shutil.which("chromedriver")
-    if not (chrome and driver):
-        need = "the pages are tested in Chromium: install chromium (or Google Chrome) and chromedriver"
-        if os.environ.get("FAIRLIB_REQUIRE_BROWSER") == "1":
-            pytest.fail(need, pytrace=False)
-        pytest.skip(need)
-    options = webdriver.ChromeOptions()
-    options.binary_location = chrome
-    for argument in (
-        "--headless",
-        "--no-sandbox",  # or it does not start for root, as in a container
-        "--disable-gpu",
-        "--disable-quic",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--no-first-run",
-        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-        f"--user-data-dir={tmp_path_factory.mktemp('browser')}",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    browser.set_script_timeout(20)
-    yield browser
-    browser.quit()
-
-
 def visit(browser: webdriver.Chrome, url: str, scheme: str = "light", width: int = 1280) -> None:
     """Open a page, and wait until its pictures are there."""
     screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}

@@ -1,8 +1,10 @@
 """Rules in JavaScript: what is translated computes the same, and what is not known is refused by name and line."""
 
 import inspect
+import json
 import math
 import textwrap
+from typing import Any
 
 import in_script
 import numpy as np
@@ -10,12 +12,14 @@ import pytest
 import zoo
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from py_mini_racer import MiniRacer
 
 import fairlib as fl
 from fairlib.page.games import draws, function_of, numbers, runtime, script
 from fairlib.page.translate import CHANCE, REAL, WHOLE, Array, Function, RefusedError, Script
 from fairlib.policy import largest
 
+UNKNOWN: dict[str, Any] = {}
 NUMBERS, WHOLES, TABLE = Array(REAL, 1), Array(WHOLE, 1), Array(REAL, 2)
 
 
@@ -152,7 +156,7 @@ def default(delete):
     return new
 
 
-CASES = {
+CASES: dict[str, Any] = {
     "quotients": (quotients, [WHOLE, WHOLE], [(7, 2), (-7, 2), (7, -2), (0, 5), (2**53 - 1, 3)]),
     "loops": (loops, [WHOLE, REAL], [(7, 20.0), (5, 1e9), (1, 0.0)]),
     "once": (once, [WHOLE], [(3,), (0,)]),
@@ -215,7 +219,7 @@ def test_expressions_of_whole_numbers_come_to_the_same(written, a, b, c):
     made = Script({})
     text = [f"def f{i}(a, b, c):\n    return {each}" for i, each in enumerate(written)]
     for i, each in enumerate(text):
-        made.add(Function(f"f{i}", each, {}.__getitem__), [WHOLE] * 3)
+        made.add(Function(f"f{i}", each, UNKNOWN.__getitem__), [WHOLE] * 3)
     there = in_script.evaluated(made.text(), f"[{', '.join(f'f{i}({a}, {b}, {c})' for i in range(len(text)))}]")
     assert there == [eval(each, {"a": a, "b": b, "c": c}) for each in written]
 
@@ -306,7 +310,7 @@ def test_what_it_does_not_know_is_refused_by_name_and_line(body):
 @pytest.mark.parametrize("head", ["*p", "n, *, p", "n, **more"])
 def test_arguments_without_names_are_refused(head):
     with pytest.raises(RefusedError, match="arguments that are not named one by one"):
-        Script({}).add(Function("rule", f"def rule({head}): return 1", {}.__getitem__), [WHOLE])
+        Script({}).add(Function("rule", f"def rule({head}): return 1", UNKNOWN.__getitem__), [WHOLE])
 
 
 def shadows(n):
@@ -372,7 +376,7 @@ def test_streams_are_numpy_s(name):
     made = Script(draws())
     drawn = f"rng.{method}({', '.join(map(str, arguments))})"
     text = f"def drawn(rng, x):\n    for i in range(x.size):\n        x[i] = {drawn}\n"
-    made.add(Function("drawn", text, {}.__getitem__), [CHANCE, NUMBERS])
+    made.add(Function("drawn", text, UNKNOWN.__getitem__), [CHANCE, NUMBERS])
     there = in_script.evaluated(
         made.text() + "const x = $zeros(100000), rng = new $Generator(12, [3, 1]); drawn(rng, x);",
         "[...x, $double(rng)]",
@@ -401,9 +405,9 @@ def test_where_there_is_no_webassembly_the_words_are_the_same():
     with_it = in_script.evaluated("", words)
     without = runtime().replace("new WebAssembly.Module(", "no_such_thing(")
     assert without != runtime()
-    with in_script.MiniRacer() as engine:
+    with MiniRacer() as engine:
         text = engine.eval(f"{in_script._ATOB}{without}{in_script._SAY}\nif ($MODULE) throw 1; $say({words})")
-    assert in_script.json.loads(str(text)) == with_it
+    assert json.loads(str(text)) == with_it
 
 
 # Games ---------------------------------------------------------------------------------------------------------------
@@ -419,7 +423,8 @@ def test_every_policy_plays_the_same_in_javascript(name, monkeypatch):
         made = in_script.evaluated(said, f"[0, 1].map({in_script.RUN.replace('SEED', str(seed))})")
         with monkeypatch.context() as patch:
             patch.setattr(type(problem), "result", lambda self, *given: given)
-            _, selected, reward, sums = fl.simulate(problem, policy, entry.horizon, runs=2, seed=seed)
+            kept: Any = fl.simulate(problem, policy, entry.horizon, runs=2, seed=seed)
+        _, selected, reward, sums = kept
         there = in_script.recorded(made, sums)
         np.testing.assert_array_equal(there["selected"], selected, err_msg=each)
         np.testing.assert_array_equal(there["reward"], reward, err_msg=each)

@@ -1,0 +1,41 @@
+"""The browser that several test files open pages in."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import printing
+import pytest
+from selenium import webdriver
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    """Start one browser for all tests; it can reach this machine only."""
+    chrome = next(filter(None, map(shutil.which, printing.BROWSERS)), None)
+    driver = shutil.which("chromedriver")
+    if not (chrome and driver):
+        need = "the pages are tested in Chromium: install chromium (or Google Chrome) and chromedriver"
+        if os.environ.get("FAIRLIB_REQUIRE_BROWSER") == "1":
+            pytest.fail(need, pytrace=False)
+        pytest.skip(need)
+    options = webdriver.ChromeOptions()
+    options.binary_location = chrome
+    for argument in (
+        "--headless",
+        "--no-sandbox",  # or it does not start for root, as in a container
+        "--disable-gpu",
+        "--disable-quic",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-first-run",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        f"--user-data-dir={tmp_path_factory.mktemp('browser')}",
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    browser.set_script_timeout(20)
+    yield browser
+    browser.quit()

@@ -1,0 +1,61 @@
+"""Every policy in the browser: in a worker of a page from a disk it plays what it plays here."""
+
+import json
+from typing import Any
+
+import in_script
+import numpy as np
+import pytest
+import zoo
+from selenium import webdriver
+
+import fairlib as fl
+from fairlib.page.games import runtime
+
+RUNS, ROUNDS = 20, 2000
+
+PLAY = """
+onmessage = ({ data: [runs, seed] }) => postMessage(JSON.stringify([...Array(runs).keys()].map((run) => {
+  const { fault, selected, reward, sums } = $play(game, seed, run);
+  return [fault, selected.map((row) => [...row]), [...reward], sums.map((row) => [...row])];
+})));
+"""
+ASK = """
+const [script, runs, seed, done] = arguments;
+const worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+worker.onmessage = ({ data }) => { worker.terminate(); done(data); };
+worker.onerror = (event) => done(JSON.stringify(event.message));
+worker.postMessage([runs, seed]);
+"""
+
+
+@pytest.fixture(scope="module")
+def page(browser: webdriver.Chrome, tmp_path_factory: pytest.TempPathFactory) -> webdriver.Chrome:
+    """Open an empty page from a disk."""
+    empty = tmp_path_factory.mktemp("page") / "empty.html"
+    empty.write_text("<!doctype html><title>Empty</title>", encoding="utf-8")
+    browser.get(empty.as_uri())
+    browser.set_script_timeout(120)
+    return browser
+
+
+@pytest.mark.parametrize("name", [name for name in zoo.ZOO if name not in zoo.SEARCHING])
+def test_every_policy_plays_the_same_in_the_browser(
+    page: webdriver.Chrome, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = zoo.ZOO[name]
+    problem = zoo.game(entry.games[0])
+    policy = entry.make(problem)
+    said = in_script.games(problem, policy, ROUNDS)
+    made: Any = json.loads(page.execute_async_script(ASK, f"{runtime()}\n{said}\n{PLAY}", RUNS, 1))
+    assert isinstance(made, list), made
+    with monkeypatch.context() as patch:
+        patch.setattr(type(problem), "result", lambda self, *given: given)
+        kept: Any = fl.simulate(problem, policy, ROUNDS, runs=RUNS, seed=1)
+    _, selected, reward, sums = kept
+    there = in_script.recorded(made, sums)
+    np.testing.assert_array_equal(there["selected"], selected)
+    np.testing.assert_array_equal(there["reward"], reward)
+    # A browser may have other last bits of exp, log and powers than the compiler: plays are the same all the same.
+    for block, value in sums.items():
+        np.testing.assert_allclose(there[block], value, rtol=1e-9, atol=1e-9, err_msg=block)
