@@ -159,17 +159,21 @@ function $recorded(game) {
   const { rounds, sizes, sums } = game;
   return { selected: $zeros(rounds.length, sizes.K), reward: $zeros(rounds.length), sums: $zeros(rounds.length, sums), watch: $zeros(16) };
 }
-function $onArms(game, own, world, room) {
-  const { K } = game.sizes, rounds = Float64Array.from(game.rounds), most = Math.min(room, rounds[rounds.length - 1] * game.plays);
-  const wait = game.readers ? most : 0, list = (n) => $zeros(n), table = (x) => x.map((row) => Float64Array.from(row));
-  const desk = { // the rule's; what the game sums has numbers and memory of its own
+function $seat(game, wait = 0) { // a policy on arms with what it has seen: where its rule finds its arrays
+  const { K } = game.sizes, list = (n) => $zeros(n);
+  return {
     params: Float64Array.from(game.params), state: list(game.memory), p: list(K), selected: list(K), observed: list(K),
     total: list(K), mail: list(2 * game.readers), arms: list(wait), rewards: list(wait), rounds: list(wait), chances: list(wait),
   };
-  const counted = { ...desk, params: Float64Array.from(game.truth), state: list(game.sums) };
+}
+function $onArms(game, own, world, room) {
+  const rounds = Float64Array.from(game.rounds), most = Math.min(room, rounds[rounds.length - 1] * game.plays);
+  const desk = $seat(game, game.readers ? most : 0), table = (x) => ({ params: x.map((row) => Float64Array.from(row)) });
+  // What the game sums has numbers and memory of its own.
+  const counted = { ...desk, params: Float64Array.from(game.truth), state: $zeros(game.sums) };
   const { p, selected, observed, total, mail, arms, rewards, chances } = desk, made = $recorded(game);
   made.fault = play_rounds(
-    null, desk, null, { params: table(game.table) }, null, { params: table(game.waits) }, game.late, game.plays, null, counted,
+    null, desk, null, table(game.table), null, table(game.waits), game.late, game.plays, null, counted,
     p, selected, observed, total, mail, arms, rewards, desk.rounds, chances, counted.state, most,
     rounds, own, world, made.selected, made.reward, made.sums, made.watch,
   );

@@ -1,0 +1,133 @@
+"""What a reader does with his own hands: the promise under attack, and a guess before the answer."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+import fairlib as fl
+from fairlib.page.games import runtime
+from fairlib.page.hands import Attack, Guess
+from fairlib.shares import fair_learn
+
+SHARES, TOLERANCE = [0.1875] * 5, 0.75  # so many plays are exact numbers
+QUESTION = Guess("How many of 100 rounds?", "It gets <87> of them.", 0, 100, unit=" rounds")
+Page = Callable[..., webdriver.Chrome]
+
+
+@pytest.fixture
+def page(browser: webdriver.Chrome, tmp_path: Path) -> Iterator[Page]:
+    """Open a page with an object of a cell on it, from a disk."""
+
+    def opened(shown: Any, scripts: bool = True) -> webdriver.Chrome:
+        said = json.dumps(runtime()).replace("</", "<\\/")
+        text = f"<!doctype html><meta charset=utf-8><script>window.fairRuntime = {said}</script>{shown._repr_html_()}"
+        (tmp_path / "page.html").write_text(text, encoding="utf-8")
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not scripts})
+        browser.get((tmp_path / "page.html").as_uri())
+        return browser
+
+    yield opened
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def read(page: webdriver.Chrome, place: str) -> str:
+    return page.find_element(By.CSS_SELECTOR, place).text
+
+
+def deficits(page: webdriver.Chrome) -> list[float]:
+    found = page.find_elements(By.CSS_SELECTOR, ".fair-attack output")
+    return [float(each.text.replace("\N{MINUS SIGN}", "-")) for each in found]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_fair_learn_answers_the_reader_as_it_answers_a_learner(page: Page, seed: int) -> None:
+    here = page(Attack(SHARES, TOLERANCE))
+    said = np.random.default_rng(seed).integers(0, 5, 40)
+
+    def obeys(said, seen, p):
+        return int(said[seen.t - 1])
+
+    learner = fl.Policy("obeys", obeys, said=said.astype(float))
+    with pytest.warns(UserWarning, match="tolerance"):
+        policy = fair_learn(learner, SHARES, TOLERANCE)
+    rounds = np.arange(1, 41)
+    played = fl.simulate(fl.Bandit(fl.bernoulli([0.5] * 5)), policy, 40, rounds=rounds).selected[0]
+    behind = np.outer(rounds, SHARES) - played
+    buttons = here.find_elements(By.CSS_SELECTOR, ".fair-attack li button")
+    for t, arm in enumerate(said):
+        buttons[arm].click()
+        np.testing.assert_allclose(deficits(here), behind[t], atol=0.0051)
+    assert f"{max(0, behind.max()):.2f} of at most 1.50" in read(here, ".score")
+
+
+def test_the_limit_is_reached_and_is_said_to_be_the_limit(page: Page) -> None:
+    here = page(Attack(SHARES, TOLERANCE))
+    first = here.find_element(By.CSS_SELECTOR, ".fair-attack li button")
+    first.send_keys(Keys.ENTER)  # from the keyboard as well
+    assert read(here, ".said") == "You played arm 1."
+    for _ in range(7):
+        first.click()
+    assert "stepped in and served arm 4" in read(here, ".said")
+    assert read(here, ".score").startswith("Round 8. Furthest behind so far: 1.50 of at most 1.50. That is the limit")
+    here.find_element(By.CSS_SELECTOR, "[value=again]").click()
+    assert read(here, ".score") == "Round 0. Furthest behind so far: 0.00 of at most 1.50."
+    assert deficits(here) == [0.0] * 5
+
+
+def test_without_scripts_there_is_a_sentence_and_an_answer(page: Page) -> None:
+    assert "no arm is ever more than 1.5 plays behind" in page(Attack(SHARES, TOLERANCE), scripts=False).page_source
+    assert "It gets &lt;87&gt; of them." in page(QUESTION, scripts=False).page_source
+
+
+def test_a_guess_stays_beside_the_answer(page: Page) -> None:
+    here = page(QUESTION)
+    here.execute_script("localStorage.clear()")
+    here.refresh()
+    assert "87" not in read(here, "body")
+    slider = here.find_element(By.CSS_SELECTOR, "input")
+    assert slider.get_attribute("aria-valuetext") == read(here, ".slider output") == "50 rounds"
+    slider.send_keys(Keys.ARROW_RIGHT)
+    here.find_element(By.CSS_SELECTOR, "button").click()
+    assert read(here, ".answer") == "You said 51 rounds. It gets <87> of them."
+    here.refresh()
+    assert read(here, ".answer") == "You said 51 rounds. It gets <87> of them."
+
+
+@pytest.mark.parametrize(
+    ("shares", "tolerance", "message"),
+    [
+        ([0.1], 1, "shares must have two to ten numbers"),
+        ([0.05] * 11, 1, "shares must have two to ten numbers"),
+        ([0.5, 0.5], 1, "shares must be at least 0 and below 1/2"),
+        ([0.1, 0.1], -1, "tolerance must be"),
+        ([0.1, "a"], 1, "shares must be"),
+    ],
+)
+def test_what_can_t_be_attacked_is_refused(shares: Any, tolerance: float, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
+        Attack(shares, tolerance)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"question": 3}, "question must be a string, not 3"),
+        ({"answer": " "}, "answer must say something, not ' '"),
+        ({"unit": None}, "unit must be a string, not None"),
+        ({"high": 0}, "high must be"),
+        ({"step": 0}, "step must be"),
+        ({"low": "a"}, "low must be"),
+    ],
+)
+def test_what_is_no_question_is_refused(given: dict[str, Any], message: str) -> None:
+    fine: dict[str, Any] = {"question": "How many?", "answer": "Three.", "low": 0, "high": 9}
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
+        Guess(**(fine | given))
