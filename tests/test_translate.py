@@ -463,6 +463,7 @@ def test_settings_are_found_by_name():
 def test_the_notices_of_numpy_and_numba_travel_with_what_is_theirs():
     assert "NumPy Developers" in runtime()
     assert "Anaconda" in runtime()
+    assert runtime().count("THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS") == 2
 
 
 def test_what_does_not_fit_is_refused():

@@ -5,6 +5,7 @@ import base64
 import inspect
 import textwrap
 from functools import cache
+from importlib.metadata import files
 from importlib import resources
 from types import FunctionType, ModuleType
 from typing import Any
@@ -234,21 +235,26 @@ def runtime() -> str:
 
     Examples
     --------
-    >>> "BSD" in runtime()
-    True
+    >>> runtime().count("Redistribution and use in source and binary forms")
+    2
     """
     text = resources.files("fairlib.page").joinpath("runtime.js").read_text(encoding="utf-8")
     tables = "".join(f'const ${each[:2]} = $table("{_packed(each)}");\n' for each in _TABLES)
     edges = "".join(f"const ${name} = {float(getattr(ziggurat, each))!r};\n" for name, each in _EDGES.items())
-    return f"{_NOTICE}{text.replace('$WASM', pcg64())}{tables}{edges}"
+    notice = (
+        f"/* The generator and the distributions are NumPy's, in part as Numba has them.\n\n{_licence('numpy')}\n\n"
+    )
+    return f"{notice}{_licence('numba')} */\n{text.replace('$WASM', pcg64())}{tables}{edges}"
 
 
 _TABLES = ("wi_double", "ki_double", "fi_double", "we_double", "ke_double", "fe_double")
 _EDGES = {"norR": "ziggurat_nor_r", "norInvR": "ziggurat_nor_inv_r", "expR": "ziggurat_exp_r"}
-_NOTICE = """/* The generator and the distributions are NumPy's, in part as Numba has them.
-NumPy: Copyright (c) 2005-2025, NumPy Developers. BSD 3-Clause License, https://numpy.org/doc/stable/license.html
-Numba: Copyright (c) 2012, Anaconda, Inc. BSD 2-Clause License, https://github.com/numba/numba/blob/main/LICENSE */
-"""
+
+
+def _licence(package: str) -> str:
+    """Return the licence that lies beside an installed package, without those of what it bundles."""
+    found = next(each for each in files(package) or [] if each.parent.name == "licenses" and each.stem == "LICENSE")
+    return found.read_text(encoding="utf-8").split("\n----")[0].strip()
 
 
 def _packed(name: str) -> str:
