@@ -81,6 +81,14 @@ def chains(a, b, c):
     return inside, 1.0 if inside else -1.0, (a > b) + (b > c) + True, max(a, b, c), min(a, b), abs(-b), float(a > b)
 
 
+def truths(a, b):
+    same = (a > b) == (b > 0.5)
+    one = (a > b) == 1
+    if a and b and not (a > b or b != b):
+        return same, one, (a > b) != 0.0, same and one
+    return one, same, (b > a) == (a < b), one or same
+
+
 def swaps(x):
     x[0], x[1] = x[1], x[0]
     first = last = x[-1]
@@ -161,6 +169,7 @@ CASES: dict[str, Any] = {
     "loops": (loops, [WHOLE, REAL], [(7, 20.0), (5, 1e9), (1, 0.0)]),
     "once": (once, [WHOLE], [(3,), (0,)]),
     "chains": (chains, [REAL, REAL, REAL], [(1.0, 2.0, 2.0), (2.0, 1.0, 1.0), (-1.0, 0.0, 0.0), (0.5, 0.5, 0.5)]),
+    "truths": (truths, [REAL, REAL], [(1.0, 2.0), (2.0, 1.0), (0.0, 1.0), (1.0, 0.0)]),
     "swaps": (swaps, [NUMBERS], [([1.0, 2.0, 3.0],)]),
     "pieces": (pieces, [NUMBERS, WHOLE, WHOLE], [([1.0, 2.0, 3.0, 4.0, 5.0], 1, 3)]),
     "orders": (orders, [NUMBERS], [([2.0, 1.0, 1.0, 3.0],), ([5.0, 5.0, 1.0, 1.0],)]),
@@ -178,6 +187,21 @@ def test_a_function_comes_to_the_same(name):
         here = function(*(np.array(each) if isinstance(each, list) else each for each in given_to))
         for one, other in zip(np.atleast_1d(there), here if isinstance(here, tuple) else (here,), strict=True):
             assert float(str(one).replace("True", "1").replace("False", "0")) == float(other), given_to
+
+
+def steps_outside(x, i):
+    x[i - 1] += 1.0
+    return x[i - 1]
+
+
+def test_a_careful_script_stops_at_a_place_that_is_not_there():
+    made = Script({}, careful=True)
+    name = made.add(function_of(steps_outside), [NUMBERS, WHOLE]).name
+    assert in_script.evaluated(made.text(), f"{name}(Float64Array.of(1, 2), 0)") == 3.0  # the last, as in Python
+    said = (
+        f"(() => {{ try {{ return {name}(Float64Array.of(1, 2), 3); }} catch (error) {{ return error.message; }} }})()"
+    )
+    assert in_script.evaluated(made.text(), said) == "place 2 of an array that has 2"
 
 
 def test_tables_are_rows():
@@ -270,6 +294,9 @@ REFUSED = {
     "return n << 2": "an operator that it does not know",
     "return ~n": "an operator that it does not know",
     "return n @ n": "an operator that it does not know",
+    "n = 1 < 2": "'n' stands for a whole number in one place, and for True or False in another",
+    "return n or 3": "'and' or 'or' of a whole number, as a value",
+    "return 1 if n > 2 else n > 1": "a whole number or True or False",
     "return n is None": "a comparison that it does not know",
     "return n in p": "a comparison that it does not know",
     "return 0 < rng.random() < 1": "a call in the middle of a chain of comparisons",

@@ -5,8 +5,8 @@ import base64
 import inspect
 import textwrap
 from functools import cache
-from importlib.metadata import files
 from importlib import resources
+from importlib.metadata import files
 from types import FunctionType, ModuleType
 from typing import Any
 

@@ -24,6 +24,11 @@ function $shape(x, axes) { return axes === 1 ? [x.length] : [x.length, ...(x.len
 function $rest(a, b) { return a - b * Math.floor(a / b); }
 function $max(a, b) { return b > a ? b : a; } // Math.max has another way with nan and with -0
 function $min(a, b) { return b < a ? b : a; }
+function $at(x, i) { // the place, counted from the end if it is negative
+  const place = i < 0 ? x.length + i : i;
+  if (!(place >= 0 && place < x.length)) throw new RangeError(`place ${i} of an array that has ${x.length}`);
+  return place;
+}
 function $told(answer) { return answer === undefined ? -1 : answer; }
 function $piece(whole, params, i) { // settings and memory stay where they are: a view of them is made once
   return (whole.pieces ??= [])[i] ??= whole.subarray(params[i], params[i + 1]);

@@ -105,6 +105,8 @@ class Script:
     ----------
     methods : dict
         The ways to draw, by name: a Function or a Native, whose first argument is the generator.
+    careful : bool
+        Whether the script is to stop at a place that an array has not, where JavaScript would go on with nonsense.
 
     Examples
     --------
@@ -118,8 +120,8 @@ class Script:
     }
     """
 
-    def __init__(self, methods: dict[str, Any]) -> None:
-        self.methods = methods
+    def __init__(self, methods: dict[str, Any], careful: bool = False) -> None:
+        self.methods, self.careful = methods, careful
         self._known: dict[Any, Native] = {}
         self._texts: dict[str, str] = {}
         self._calls: dict[str, set[str]] = {}
@@ -193,8 +195,8 @@ def _joined(one: Any, other: Any) -> Any:
         return one
     if one is None:
         return other
-    if {one, other} <= {WHOLE, REAL, TRUTH}:
-        return REAL if REAL in (one, other) else WHOLE
+    if {one, other} == {WHOLE, REAL}:  # of True and 1 JavaScript thinks that they differ
+        return REAL
     if {one, other} <= {WHOLE, NOTHING, MAYBE}:
         return MAYBE
     if isinstance(one, Array) and isinstance(other, Array) and one.axes == other.axes:
@@ -406,6 +408,9 @@ class _Body:
         return text
 
     def _truth(self, node: Any) -> str:
+        if isinstance(node, ast.BoolOp):
+            sign = " && " if isinstance(node.op, ast.And) else " || "
+            return f"({sign.join(self._truth(each) for each in node.values)})"
         text, kind = self._of(node)
         if kind == TRUTH:
             return text
@@ -481,8 +486,10 @@ class _Body:
         )
 
     def _of_boolop(self, node: Any) -> tuple[str, Any]:
-        sign = " && " if isinstance(node.op, ast.And) else " || "
-        return f"({sign.join(self._truth(each) for each in node.values)})", TRUTH
+        for each in node.values:
+            if self._of(each)[1] != TRUTH:
+                self._refuse(each, f"'and' or 'or' of {_said(self._of(each)[1])}, as a value")
+        return self._truth(node), TRUTH
 
     def _of_compare(self, node: Any) -> tuple[str, Any]:
         parts = [node.left, *node.comparators]
@@ -493,7 +500,7 @@ class _Body:
             _COMPARISONS.get(type(each)) or self._refuse(node, "a comparison that it does not know")
             for each in node.ops
         ]
-        texts = [self._number(each) for each in parts]
+        texts = [f"+{self._number(each)}" if self._of(each)[1] == TRUTH else self._number(each) for each in parts]
         pairs = [f"{texts[i]} {sign} {texts[i + 1]}" for i, sign in enumerate(signs)]
         return f"({' && '.join(pairs)})", TRUTH
 
@@ -555,7 +562,8 @@ class _Body:
             elif taken:
                 self._refuse(node, "a place after a slice")
             else:
-                text, axes = f"{text}[{self._place(each)}]", axes - 1
+                place = self._place(each)
+                text, axes = f"{text}[{f'$at({text}, {place})' if self.script.careful else place}]", axes - 1
         return text, Array(kind.of, axes) if axes else kind.of
 
     def _place(self, node: Any) -> str:
