@@ -140,7 +140,7 @@ def draws() -> dict[str, Any]:
 
 
 # The kinds of what the engine hands over, by the names in the forms.
-DESK = "where the engine's arrays are"
+_DESK = "where the engine's arrays are"
 _KINDS: dict[str, Any] = dict.fromkeys(("t", "arm", "played"), WHOLE) | {"rng": CHANCE, "reward": REAL}
 _KINDS |= dict.fromkeys(("state", "total", "rewards", "chances", "p", "means", "params"), _FLOATS)
 _KINDS |= dict.fromkeys(("selected", "observed", "mail", "arms", "rounds", "groups"), _WHOLES)
@@ -200,19 +200,19 @@ def script(problem: Any, policy: Any) -> str:
         delay = problem.delay.draw if problem.delay else Bound(no_delay, DELAY, {})
         parts += [_add(made, problem.arms.draw, "$draw", "arm", "rng"), _add(made, ready.tally, "$tally", "t")]
         parts += [_add(made, delay, "$delay", "arm", "reward", "rng")]
-        kinds = [rule, DESK, Native("$draw", REAL), DESK, Native("$delay", WHOLE), DESK, TRUTH, WHOLE, tally, DESK]
+        kinds = [rule, _DESK, Native("$draw", REAL), _DESK, Native("$delay", WHOLE), _DESK, TRUTH, WHOLE, tally, _DESK]
         kinds += [_FLOATS, _WHOLES, _WHOLES, _FLOATS, *news, _FLOATS, WHOLE]
         made.add(function_of(engine.play_rounds), [*kinds, *_RUN])
     else:
         parts += [_add(made, problem.world.draw, "$draw", "rng"), _add(made, ready.tally, "$tally", "t", "played")]
         kinds = [
             rule,
-            DESK,
+            _DESK,
             Native("$draw", NOTHING),
-            DESK,
+            _DESK,
             WHOLE,
             tally,
-            DESK,
+            _DESK,
             _FLOATS,
             _WHOLES,
             Array(REAL, 2),

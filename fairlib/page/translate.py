@@ -9,38 +9,116 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, NoReturn
 
-WHOLE, REAL, TRUTH, NOTHING, MAYBE, CHANCE = "whole", "real", "truth", "nothing", "whole or nothing", "chance"
+WHOLE = "whole"
+"""The kind of a whole number."""
+
+REAL = "real"
+"""The kind of any number."""
+
+TRUTH = "truth"
+"""The kind of True and False."""
+
+NOTHING = "nothing"
+"""The kind of what a function without an answer returns."""
+
+CHANCE = "chance"
+"""The kind of a random generator."""
+
+_MAYBE = "whole or nothing"  # of what a rule returns that names an arm, or fills p
 
 
 class Array(NamedTuple):
-    """The kind of an array: of what, and of how many axes. Several axes are lists of rows."""
+    """The kind of an array; one of several axes is a list of rows.
+
+    Parameters
+    ----------
+    of : str
+        What is in it, `WHOLE` or `REAL`.
+    axes : int
+        How many axes it has.
+
+    Examples
+    --------
+    >>> Array(REAL, 2).axes
+    2
+    """
 
     of: str
     axes: int
 
 
 class Record(NamedTuple):
-    """The kind of a named tuple: what is in each of its fields, functions among them."""
+    """The kind of a named tuple.
+
+    Parameters
+    ----------
+    name : str
+        What the class is called.
+    fields : tuple of tuple
+        The name and the kind of each of its fields; the kind of a function is the function itself.
+
+    Examples
+    --------
+    >>> Record("Box", (("low", Array(REAL, 1)), ("high", Array(REAL, 1)))).name
+    'Box'
+    """
 
     name: str
     fields: tuple[tuple[str, Any], ...]
 
 
 class Several(NamedTuple):
-    """The kind of a plain tuple, such as two results of a function."""
+    """The kind of a plain tuple, such as two results of a function.
+
+    Parameters
+    ----------
+    each : tuple
+        The kinds of its parts.
+
+    Examples
+    --------
+    >>> Several((WHOLE, REAL)).each
+    ('whole', 'real')
+    """
 
     each: tuple[Any, ...]
 
 
 class Native(NamedTuple):
-    """A function that is written in JavaScript: its name there, and what it returns."""
+    """A function that is there in JavaScript.
+
+    Parameters
+    ----------
+    name : str
+        What it is called there.
+    returns : object
+        The kind of what it returns.
+
+    Examples
+    --------
+    >>> Native("$double", REAL).returns
+    'real'
+    """
 
     name: str
     returns: Any
 
 
 class Made(NamedTuple):
-    """A class of named tuples, by its name and its fields."""
+    """A class of named tuples.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    fields : tuple of str
+        The names of its fields.
+
+    Examples
+    --------
+    >>> Made("Box", ("low", "high")).fields
+    ('low', 'high')
+    """
 
     name: str
     fields: tuple[str, ...]
@@ -129,13 +207,59 @@ class Script:
         self._under_way: list[Any] = []
 
     def add(self, function: Function, kinds: Iterable[Any]) -> Native:
-        """Translate a function, and what it calls; return what it is called in JavaScript."""
+        """Translate a function, and what it calls.
+
+        Parameters
+        ----------
+        function : Function
+            The function.
+        kinds : iterable
+            The kinds of its arguments.
+
+        Returns
+        -------
+        Native
+            What it is called in JavaScript.
+
+        Raises
+        ------
+        RefusedError
+            If there is something in it that the translator does not know.
+
+        Examples
+        --------
+        >>> Script({}).add(Function("half", "def half(x): return x / 2", {}.__getitem__), [WHOLE]).returns
+        'real'
+        """
         made = self.call(function, tuple(kinds))
         self._roots.append(made.name)
         return made
 
     def call(self, function: Function, kinds: tuple[Any, ...]) -> Native:
-        """Translate a function for kinds of arguments, unless it has been."""
+        """Translate a function for kinds of its arguments, unless it has been; see `add`.
+
+        Parameters
+        ----------
+        function : Function
+            The function.
+        kinds : tuple
+            The kinds of its arguments.
+
+        Returns
+        -------
+        Native
+            What it is called in JavaScript.
+
+        Raises
+        ------
+        RefusedError
+            If there is something in it that the translator does not know.
+
+        Examples
+        --------
+        >>> Script({}).call(Function("half", "def half(x): return x / 2", {}.__getitem__), (WHOLE,)).name
+        'half'
+        """
         key = (function.name, function.text, kinds)
         if key not in self._known:
             if key in self._under_way:
@@ -152,7 +276,18 @@ class Script:
         return self._known[key]
 
     def text(self) -> str:
-        """Return the functions that were added, and those that they call."""
+        """Return the functions that were added, and those that they call.
+
+        Returns
+        -------
+        str
+            The script.
+
+        Examples
+        --------
+        >>> Script({}).text()
+        ''
+        """
         wanted: dict[str, None] = {}
         waiting = list(self._roots)
         while waiting:
@@ -197,8 +332,8 @@ def _joined(one: Any, other: Any) -> Any:
         return other
     if {one, other} == {WHOLE, REAL}:  # of True and 1 JavaScript thinks that they differ
         return REAL
-    if {one, other} <= {WHOLE, NOTHING, MAYBE}:
-        return MAYBE
+    if {one, other} <= {WHOLE, NOTHING, _MAYBE}:
+        return _MAYBE
     if isinstance(one, Array) and isinstance(other, Array) and one.axes == other.axes:
         return Array(REAL, one.axes)
     return None
