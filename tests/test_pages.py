@@ -77,11 +77,7 @@ def visit(browser: webdriver.Chrome, url: str, scheme: str = "light", width: int
     """Open a page, and wait until its pictures are there."""
     screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    features = [
-        {"name": "prefers-color-scheme", "value": scheme},
-        {"name": "prefers-reduced-motion", "value": "reduce"},
-    ]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    use_scheme(browser, scheme)
     browser.get("about:blank")
     for log in ("browser", "performance"):
         browser.get_log(log)
@@ -94,6 +90,15 @@ def visit(browser: webdriver.Chrome, url: str, scheme: str = "light", width: int
         Promise.all([document.fonts.ready, ...pictures]).then(() => done(), done);
         """
     )
+
+
+def use_scheme(browser: webdriver.Chrome, scheme: str) -> None:
+    """Let the system be light or dark, and ask for no movement."""
+    features = [
+        {"name": "prefers-color-scheme", "value": scheme},
+        {"name": "prefers-reduced-motion", "value": "reduce"},
+    ]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
 def network(browser: webdriver.Chrome) -> tuple[list[str], list[str]]:
@@ -234,6 +239,7 @@ def test_code_and_output_are_no_wider_than_their_box(view: View, browser: webdri
 
 @seen_at(DESK, PHONE)
 def test_page_is_accessible(view: View, browser: webdriver.Chrome) -> None:
+    """By day and by night: the page as it stands changes with the system, and no more of it than its colours."""
     if view.page == "chapters/api.html":
         pytest.skip("as long as all others together, and Sphinx's own throughout: axe takes minutes over it")
     # MathJax speaks for itself, and a page has a hundred thousand nodes of its formulas.
@@ -243,14 +249,21 @@ def test_page_is_accessible(view: View, browser: webdriver.Chrome) -> None:
         document.querySelectorAll("article details").forEach((fold) => { fold.open = true; });
         """
     )
-    browser.set_script_timeout(240)
-    found = Axe().run(browser)["violations"]
-    browser.set_script_timeout(20)
-    serious = [
-        (each["id"], each["nodes"][0]["html"][:200])
-        for each in found
-        if each["impact"] in ("serious", "critical") and each["id"] not in OF_THE_THEME
-    ]
+    serious = []
+    options: dict[str, object] = {"resultTypes": ["violations"]}  # else it takes twice as long
+    for scheme in (view.scheme, "light" if view.scheme == "dark" else "dark"):
+        use_scheme(browser, scheme)
+        theme = "return document.documentElement.dataset.theme"
+        WebDriverWait(browser, 5, 0.05).until(lambda browser: browser.execute_script(theme) == scheme)  # noqa: B023
+        browser.set_script_timeout(240)
+        found = Axe().run(browser, options=options)["violations"]
+        browser.set_script_timeout(20)
+        serious += [
+            (scheme, each["id"], each["nodes"][0]["html"][:200])
+            for each in found
+            if each["impact"] in ("serious", "critical") and each["id"] not in OF_THE_THEME
+        ]
+        options["runOnly"] = ["cat.color"]
     assert not serious
 
 
@@ -274,6 +287,52 @@ def test_a_reference_shows_what_it_points_to(book: Path, browser: webdriver.Chro
     assert "UCB1, gap by gap" in shown[1]
     browser.find_element(By.TAG_NAME, "body").send_keys(Keys.ESCAPE)
     assert not browser.find_element(By.CLASS_NAME, "preview").is_displayed()
+
+
+def send(browser: webdriver.Chrome, key: str) -> WebElement:
+    """Press a key where the keyboard is, and return where it is then."""
+    ActionChains(browser).send_keys(key).perform()
+    return browser.switch_to.active_element
+
+
+def test_the_tab_key_stops_once_at_what_belongs_together(site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/chapters/shares.html")
+    stops: list[WebElement] = []
+    while (stop := send(browser, Keys.TAB)).tag_name != "body":
+        assert stop not in stops
+        stops.append(stop)
+    assert len(stops) <= 60
+    for inside in ("nav.bd-links a", "nav.page-toc a", ".solution .toggle-button"):
+        assert len(set(browser.find_elements(By.CSS_SELECTOR, inside)) & set(stops)) == 1
+    lost = browser.execute_script(
+        """
+        const places = [...document.querySelectorAll("a[href]:not(.headerlink), button, input, summary")]
+          .filter((place) => place.checkVisibility({ visibilityProperty: true }));
+        const reached = (place) => place.tabIndex === 0 || place.dataset.together;
+        return places.filter((place) => !reached(place) && !place.closest(".solution > .admonition-title"))
+          .filter((place) => !places.some((other) => reached(other) && other.href && other.href === place.href))
+          .map((place) => place.outerHTML);
+        """
+    )
+    assert not lost, "neither Tab nor the arrow keys come there"
+
+
+def test_the_arrow_keys_go_on_from_a_stop(site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/chapters/shares.html")
+    while "current" not in (send(browser, Keys.TAB).get_attribute("class") or ""):
+        pass
+    assert send(browser, Keys.END).text == "Bibliography"
+    assert send(browser, Keys.HOME).text == "Fair bandits"
+    assert send(browser, Keys.ARROW_DOWN).text == "How to read this book"
+    while (first := send(browser, Keys.TAB)).get_attribute("href") != f"{site}/chapters/bandits.html#bandits":
+        pass
+    second = send(browser, Keys.ARROW_RIGHT)
+    assert second.text == "2021"
+    assert send(browser, Keys.ARROW_LEFT) == first
+    time.sleep(1)  # longer than a preview stays that is no longer wanted
+    assert "Bandits in one sitting" in browser.find_element(By.CLASS_NAME, "preview").text
+    send(browser, Keys.ENTER)
+    WebDriverWait(browser, 5).until(lambda browser: browser.current_url.endswith("/bandits.html#bandits"))
 
 
 def test_a_proof_folds_to_the_names_of_its_steps(site: str, browser: webdriver.Chrome) -> None:

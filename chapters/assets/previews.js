@@ -4,11 +4,6 @@
   if (!article) return;
   const source = document.querySelector("meta[name=previews]")?.content;
   if (!source) return;
-  const met = new Set(); // the same place is a stop of the Tab key once
-  for (const link of article.querySelectorAll("a.internal[href*='#'], a.reference[href^='#']")) {
-    if (met.has(link.href)) link.tabIndex = -1;
-    met.add(link.href);
-  }
   const card = document.createElement("div");
   card.className = "preview";
   card.role = "tooltip";
@@ -63,7 +58,7 @@
     const link = reference(event);
     if (link?.matches(":focus-visible")) show(link);
   });
-  article.addEventListener("focusout", (event) => reference(event) && leave());
+  article.addEventListener("focusout", (event) => reference(event) && (event.relatedTarget ? hide() : leave()));
   addEventListener("keydown", (event) => event.key === "Escape" && hide());
   let touched = false;
   article.addEventListener("pointerdown", (event) => { touched = event.pointerType === "touch"; });
