@@ -22,7 +22,7 @@ import nbformat
 import printing
 import pytest
 from axe_core_python.selenium import Axe
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, Tag
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -515,6 +515,20 @@ def test_a_chapter_is_there_as_a_notebook(book: Path) -> None:
             text = "\n".join(cell.source for cell in chapter.cells if cell.cell_type == "markdown")
             for linked in re.findall(r"\]\(([\w-]+\.ipynb)\)", text):
                 assert (notebook.parent / linked).exists()
+
+
+def test_the_contents_on_paper_say_on_which_page(book: Path, browser: webdriver.Chrome, tmp_path: Path) -> None:
+    def part(name: str, pages: int) -> tuple[str, str, Tag]:
+        text = f"<article id='{name}'><h1>{name}</h1>" + "<p style='break-after: page'>.</p>" * (pages - 1) + "<p>.</p>"
+        found = BeautifulSoup(text, "html.parser").article
+        assert found
+        return name, name, found
+
+    page, pdf = tmp_path / "book.html", tmp_path / "book.pdf"
+    printing.print_numbered(book, [part("front", 1), part("one", 3), part("one-more", 12), part("last", 1)], page, pdf)
+    contents = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select(".with-numbers li")
+    # Before them are the cover, the contents and the front page.
+    assert [entry.get_text(" ") for entry in contents] == ["one 4", "one-more 7", "last 19"]
 
 
 def test_the_book_on_a_reader_is_well_formed(book: Path) -> None:

@@ -32,6 +32,10 @@ html, body { background: white; }
 .bd-main .bd-content, .bd-main .bd-content article.bd-article { max-width: none; width: auto; }
 .front { page: front; text-align: center; font-family: var(--pst-font-family-heading); }
 .part { break-before: page; }
+.with-numbers ul { padding: 0; list-style: none; }
+.with-numbers a { display: flex; align-items: baseline; gap: .5em; text-decoration: none; }
+.with-numbers a::before { content: ""; order: 1; flex: 1; border-bottom: 1px dotted; }
+.with-numbers a span { order: 2; }
 h1, h2, h3, .admonition-title { break-after: avoid; break-inside: avoid; }
 .pst-scrollable-table-container { overflow: visible !important; }
 .cell_output img, figure, tr, .cell_input { break-inside: avoid; }
@@ -153,8 +157,11 @@ def collect(html: Path, address: str) -> list[tuple[str, str, Tag]]:
     return [*found, ("solutions", "Solutions", end)]
 
 
-def one_page(html: Path, parts: list[tuple[str, str, Tag]]) -> str:
-    """Return the document as a page that a browser prints: with running heads, in the book's own styles."""
+def one_page(html: Path, parts: list[tuple[str, str, Tag]], numbers: dict[str, int]) -> str:
+    """Return the document as a page that a browser prints: with running heads, in the book's own styles.
+
+    The contents give the number of the page of each part, as far as it is known.
+    """
     sheets = [
         (html / "chapters" / urlsplit(str(link["href"])).path).resolve().as_uri()
         for link in front_page(html).select("link[rel=stylesheet]")
@@ -165,14 +172,17 @@ def one_page(html: Path, parts: list[tuple[str, str, Tag]]) -> str:
         f" #{name} {{ page: {name}; }}"
         for name, title, _ in parts[1:]
     )
-    contents = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title, _ in parts[1:])
+    contents = "".join(
+        f'<li><a href="#{name}">{escape(title)}<span>{numbers.get(name, "")}</span></a></li>'
+        for name, title, _ in parts[1:]
+    )
     bodies = "".join(f'<div class="part">{body}</div>' for _, _, body in parts)
     title = parts[0][1]
     return (
         f'<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f"{styles}<style>{PAPER}{heads}</style></head><body><main class='bd-main'><div class='bd-content'>"
         f'<div class="front"><h1>{escape(title)}</h1><p>A companion to four papers</p></div>'
-        f'<nav class="part"><h1>Contents</h1><ul>{contents}</ul></nav>{bodies}</div></main></body></html>'
+        f'<nav class="part with-numbers"><h1>Contents</h1><ul>{contents}</ul></nav>{bodies}</div></main></body></html>'
     )
 
 
@@ -196,6 +206,29 @@ def print_pdf(page: Path, pdf: Path) -> None:
         f"--print-to-pdf={pdf}",
     ]
     subprocess.run([*command, page.as_uri()], check=True, capture_output=True, timeout=600)
+
+
+def page_numbers(pdf: Path) -> dict[str, int]:
+    """Return the page of each place that is linked to in a printed document.
+
+    A browser packs what is on the pages and nothing else, so their order and the places can be read.
+    """
+    plain = re.sub(rb"stream\r?\n.*?endstream", b"", pdf.read_bytes(), flags=re.DOTALL)
+    pages = re.findall(rb"\n(\d+) 0 obj\s*<</Type /Page\b", plain)
+    places = re.findall(rb"/([\w-]+) \[(\d+) 0 R /XYZ", plain)
+    return {name.decode(): pages.index(page) + 1 for name, page in places}
+
+
+def print_numbered(html: Path, parts: list[tuple[str, str, Tag]], page: Path, pdf: Path) -> None:
+    """Print twice: where a part begins is known only when it has been printed."""
+    numbers: dict[str, int] = {}
+    for _ in range(2):
+        page.write_text(one_page(html, parts, numbers), encoding="utf-8")
+        print_pdf(page, pdf)
+        before, numbers = numbers, page_numbers(pdf)
+    missing = [name for name, _, _ in parts[1:] if name not in numbers]
+    if missing or before != numbers:
+        sys.exit(f"The contents of {pdf} have wrong numbers of pages, or none: {missing or 'they moved'}")
 
 
 def files(parts: list[tuple[str, str, Tag]]) -> Iterator[tuple[str, bytes]]:
@@ -269,9 +302,7 @@ def main(html: Path, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     front = front_page(html).select_one("link[rel=canonical]")  # there is one if the book has an address
     parts = collect(html, str(front["href"]).removesuffix("chapters/index.html") if front else "")
-    page = out / "book.html"
-    page.write_text(one_page(html, parts), encoding="utf-8")
-    print_pdf(page, out / "fair-bandits.pdf")
+    print_numbered(html, parts, out / "book.html", out / "fair-bandits.pdf")
     write_epub(out / "fair-bandits.epub", parts)
 
 
