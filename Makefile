@@ -88,9 +88,12 @@ offline: _build/book.done
 	@cd _build/html && ../../$(BIN)/python -m zipfile -c ../fair-bandits.zip .
 	@echo "Unpack it, and open index.html: _build/fair-bandits.zip"
 
+# No chapter is run for it. The pages are read apart from the book's, which want what was executed. A notebook in which the
+# reader has written stays (chapters/extensions/downloads.py), also when all is cleaned.
 lab: .venv/lock.done
-	@$(BIN)/jupytext-config set-default-viewer markdown
-	@$(BIN)/jupyter lab chapters/index.md
+	@echo "Making the notebooks"
+	@$(BIN)/jupyter-book build -q --builder custom --custom-builder notebooks --path-output _build/lab . >/dev/null
+	@$(BIN)/jupyter lab notebooks/index.ipynb
 
 # Jupyter Book 1 is frozen. Should it ever stop working, this is the way out: it writes our settings down as Sphinx's, and
 # Sphinx alone builds the same pages from them, without a warning. It takes the outputs that `make book` left.

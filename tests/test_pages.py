@@ -17,6 +17,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree
 
+import downloads
 import jupytext
 import nbformat
 import printing
@@ -552,15 +553,73 @@ def test_the_book_on_a_reader_is_well_formed(book: Path) -> None:
 HTML = "{http://www.w3.org/1999/xhtml}"
 
 
+@pytest.fixture(scope="session")
+def notebooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the notebooks as `make lab` does, where nothing was executed; return their folder."""
+    root = tmp_path_factory.mktemp("clone")
+    shutil.copytree(ROOT / "chapters", root / "chapters", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("_config.yml", "_toc.yml"):
+        shutil.copy(ROOT / name, root)
+    command = re.findall(r"jupyter-book (build .* custom .*)", (ROOT / "Makefile").read_text(encoding="utf-8"))[0]
+    options = command.removesuffix(" >/dev/null").split()
+    made = subprocess.run(
+        [Path(sys.executable).with_name("jupyter-book"), *options, "-W", "-n", "--keep-going"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not made.returncode, made.stdout[-3000:] + made.stderr[-3000:]
+    return root / "notebooks"
+
+
+def test_notebooks_are_complete(notebooks: Path, book: Path) -> None:
+    assert {path.name for path in notebooks.iterdir()} == {
+        path.name for path in (book / "_sources" / "chapters").glob("*.ipynb")
+    }
+    for path in notebooks.iterdir():
+        chapter, download = (
+            nbformat.read(at, as_version=4) for at in (path, book / "_sources" / "chapters" / path.name)
+        )
+        assert [cell.source for cell in chapter.cells] == [cell.source for cell in download.cells]
+        text = "\n".join(cell.source for cell in chapter.cells if cell.cell_type == "markdown")
+        roles = re.findall(r"\{([\w:]+)\}`([^`]*)`", text)
+        assert {role for role, _ in roles} <= {"eq"}, "references that only the book resolves"
+
+
+def test_a_reader_keeps_what_was_written_in_a_notebook(tmp_path: Path) -> None:
+    def chapter(text: str) -> nbformat.NotebookNode:
+        made: nbformat.NotebookNode = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text)])
+        return made
+
+    path = tmp_path / "chapter.ipynb"
+
+    def now() -> str:
+        return str(nbformat.read(path, as_version=4).cells[0].source)
+
+    downloads.leave(chapter("1"), path)
+    downloads.leave(chapter("2"), path)
+    assert now() == "2"
+    own = nbformat.read(path, as_version=4)
+    own.cells[0].source = "mine"
+    nbformat.write(own, path)
+    downloads.leave(chapter("3"), path)
+    assert now() == "mine"
+
+
 @pytest.fixture
-def lab(tmp_path: Path) -> Iterator[str]:
+def lab(tmp_path: Path, notebooks: Path) -> Iterator[str]:
     """Start JupyterLab with no settings of its own; return its address."""
     folders = {
         f"JUPYTER{name}": str(tmp_path / name)
         for name in ("_CONFIG_DIR", "_RUNTIME_DIR", "LAB_SETTINGS_DIR", "LAB_WORKSPACES_DIR")
     }
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0"]
-    command += [f"--ServerApp.root_dir={ROOT}", "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True"]
+    command += [
+        f"--ServerApp.root_dir={notebooks.parent}",
+        "--IdentityProvider.token=",
+        "--LabApp.expose_app_in_browser=True",
+    ]
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")} | folders
     settings = tmp_path / "LAB_SETTINGS_DIR" / "@jupyterlab" / "notebook-extension" / "tracker.jupyterlab-settings"
     settings.parent.mkdir(parents=True)
@@ -588,7 +647,7 @@ def test_a_chapter_runs_in_jupyterlab(lab: str, browser: webdriver.Chrome) -> No
           await restored;
           const kernelPreference = { name: "python3", autoStartDefault: true };
           const chapter = await commands.execute(
-            "docmanager:open", { path: "chapters/shares.md", factory: "Notebook", kernelPreference });
+            "docmanager:open", { path: "notebooks/shares.ipynb", factory: "Notebook", kernelPreference });
           await chapter.context.ready;
           await chapter.sessionContext.ready;
           await commands.execute("notebook:run-all-cells");
@@ -598,6 +657,11 @@ def test_a_chapter_runs_in_jupyterlab(lab: str, browser: webdriver.Chrome) -> No
     browser.set_script_timeout(20)
     wrong = browser.find_elements(By.CSS_SELECTOR, ".jp-OutputArea-output[data-mime-type*=error]")
     assert not [output.text for output in wrong]
+    for here in browser.find_elements(By.CSS_SELECTOR, ".jp-MarkdownCell a[href^='#']"):
+        assert browser.find_elements(By.ID, (here.get_attribute("href") or "").partition("#")[2])
+    first = browser.find_element(By.CSS_SELECTOR, ".jp-CodeCell")
+    assert first.find_elements(By.CSS_SELECTOR, ".jp-InputPlaceholder"), "the code is not folded"
+    assert not first.find_elements(By.CSS_SELECTOR, ".jp-InputArea-editor")
 
     def picture(slider: WebElement) -> str | None:
         script = "return arguments[0].closest('.jp-OutputArea').querySelector('img')?.src"

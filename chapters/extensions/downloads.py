@@ -1,12 +1,21 @@
-"""Offer each chapter as a notebook, beside its source, among what a page can be downloaded as."""
+"""Make a notebook of each chapter: to be downloaded from its page, and for JupyterLab in the folder ``notebooks/``.
+
+Whatever only the book can show is in words there: references, captions, and the chapter's number. The builder
+``notebooks``, for `make lab`, needs no chapter to have been executed.
+"""
 
 import re
 from pathlib import Path
 from typing import Any
 
+import executed
 import jupytext
+import nbformat
+from nbformat import NotebookNode
 from results import destination
 from sphinx.application import Sphinx
+from sphinx.builders.dummy import DummyBuilder
+from sphinx.util import logging
 
 
 def notebook(page: str) -> str:
@@ -29,38 +38,148 @@ def offer(app: Sphinx, page: str, template: str, context: dict[str, Any], doctre
             group["buttons"].insert(0, button)
 
 
-def without_roles(app: Sphinx, page: str, text: str) -> str:
-    """Return text with its references to other pages as links, which any notebook can show."""
+ROLE = re.compile(r"\{(?P<role>[\w:]+)\}`(?:(?P<words>[^`<]+) <)?(?P<label>[^`<>]+)>?`")
 
-    def link(found: re.Match[str]) -> str:
-        try:
-            target, _, name = destination(app, found["label"])
-        except KeyError:  # an equation, or a figure of this page
-            return found[0]
-        name = found["text"] or name
-        linked = f"[{name}]({Path(target).name}.ipynb)" if "executed" in app.env.metadata[target] else name
-        return found[0] if target == page else linked
 
-    return re.sub(r"\{(?:prf:)?ref\}`(?:(?P<text>[^`<]+) <)?(?P<label>[\w-]+)>?`", link, text)
+def above(app: Sphinx, page: str) -> tuple[int, ...]:
+    """Return the number of a chapter, or nothing where it has none."""
+    return app.env.toc_secnumbers.get(page, {}).get("") or ()
+
+
+def figures(app: Sphinx, page: str, chapter: NotebookNode) -> dict[str, tuple[str, str]]:
+    """Return the page and the name of each figure of a chapter, by its label; each is what a cell makes."""
+    made = [figure["name"] for cell in chapter.cells if (figure := figure_of(cell))]
+    return {
+        label: (page, f"Fig. {'.'.join(map(str, [*above(app, page), i]))}") for i, label in enumerate(made, start=1)
+    }
+
+
+def figure_of(cell: NotebookNode) -> dict[str, str]:
+    """Return what is said of the figure that a cell makes, if it makes one."""
+    found: dict[str, str] = cell.metadata.get("mystnb", {}).get("figure", {})
+    return found
+
+
+def named(app: Sphinx, role: str, label: str) -> tuple[str, str]:
+    """Return the page that has a label, and what stands there, in words."""
+    if role == "eq":
+        page = app.env.get_domain("math").equations[label][0]  # type: ignore[attr-defined]
+        numbers = app.env.toc_fignumbers[page]["displaymath"][f"equation-{label}"]
+        return page, f"({'.'.join(map(str, numbers))})"
+    page, _, name = destination(app, label)
+    exercise = app.env.toc_fignumbers.get(page, {}).get("exercise", {}).get(label)
+    return page, f"Exercise {'.'.join(map(str, exercise))}" if exercise else name
+
+
+def cited(app: Sphinx, key: str, role: str) -> str:
+    """Return a work by its authors and its year, as a link to where it is to be had."""
+    entry = next(each.entry for each in app.env.get_domain("cite").citations if each.key == key)  # type: ignore[attr-defined]
+    names = [
+        " ".join(map(str, [*who.rich_prelast_names, *who.rich_last_names])) for who in entry.persons.get("author", [])
+    ]
+    names = names or [entry.fields["title"]]
+    authors = f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
+    year, fields = entry.fields["year"], entry.fields
+    address = f"https://doi.org/{fields['doi']}" if "doi" in fields else fields.get("url", "")
+    said = f"{authors}, {year}" if role == "cite:p" else f"{authors} ({year})"
+    return f"[{said}]({address})" if address else said
+
+
+def without_roles(app: Sphinx, page: str, text: str, figures: dict[str, tuple[str, str]]) -> str:
+    """Return text whose references are links or words, which any notebook can show, without the front page's buttons.
+
+    An equation of the notebook itself is called by the number that JupyterLab gives it: it counts all of them.
+    """
+
+    def plain(found: re.Match[str]) -> str:
+        role, label, words = found["role"], found["label"], found["words"]
+        if role.startswith("py:"):
+            return words or f"`{label}`"
+        if role.startswith("cite:"):
+            works = "; ".join(cited(app, key.strip(), role) for key in label.split(","))
+            return f"({works})" if role == "cite:p" else works
+        target, name = figures.get(label) or named(app, role, label)
+        name = words or name
+        if target == page:
+            if role == "eq":
+                return found[0]
+            return name if label in figures else f"[{name}](#{label})"
+        return f"[{name}]({Path(target).name}.ipynb)" if "executed" in app.env.metadata[target] else name
+
+    text = re.sub(r"^(:{4,})\{grid\}.*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(
+        r"^\([\w-]+\)=\n+(?=(\([\w-]+\)=\n+)*`{3,}\{prf:)", "", text, flags=re.MULTILINE
+    )  # there it hides the other
+    return ROLE.sub(plain, text)
+
+
+def notebooks(app: Sphinx) -> dict[str, NotebookNode]:
+    """Return the chapters as notebooks, by their pages."""
+    pages = sorted(page for page in app.env.found_docs if "executed" in app.env.metadata[page])
+    chapters = {page: jupytext.read(app.env.doc2path(page)) for page in pages}
+    known = {label: at for page, chapter in chapters.items() for label, at in figures(app, page, chapter).items()}
+    for page, chapter in chapters.items():
+        cells = []
+        for cell in chapter.cells:
+            cells.append(cell)
+            if cell.cell_type == "markdown":
+                cell.source = without_roles(app, page, cell.source, known)
+            if "hide-input" in cell.metadata.get("tags", []):
+                cell.metadata["jupyter"] = {"source_hidden": True}  # folded there as it is here
+            if figure := figure_of(cell):
+                said = without_roles(app, page, figure["caption"].strip(), known)
+                cells.append(nbformat.v4.new_markdown_cell(f"*{known[figure['name']][1]}.* {said}"))
+        number = "".join(f"{i}. " for i in above(app, page))
+        cells[0].source = re.sub(r"^# ", f"# {number}", cells[0].source, count=1, flags=re.MULTILINE)
+        chapter.cells = cells
+    return chapters
 
 
 def write(app: Sphinx, error: Exception | None) -> None:
-    """Write the notebooks."""
-    if error or app.builder.format != "html":
+    """Write the notebooks, in the book or beside it."""
+    if error or not (app.builder.format == "html" or app.builder.name == Notebooks.name):
         return
-    for page in app.env.found_docs:
-        if "executed" in app.env.metadata[page]:
-            chapter = jupytext.read(app.env.doc2path(page))
-            for cell in chapter.cells:
-                if cell.cell_type == "markdown":
-                    cell.source = without_roles(app, page, cell.source)
-                if "hide-input" in cell.metadata.get("tags", []):
-                    cell.metadata["jupyter"] = {"source_hidden": True}  # folded there as it is here
+    for page, chapter in notebooks(app).items():
+        if app.builder.name == Notebooks.name:
+            leave(chapter, Path(app.srcdir) / "notebooks" / f"{Path(page).name}.ipynb")
+        else:
             jupytext.write(chapter, Path(app.outdir) / notebook(page))
+
+
+def leave(chapter: NotebookNode, path: Path) -> None:
+    """Leave a notebook to its reader; one in which the reader has written stays."""
+
+    def state(notebook: NotebookNode) -> str:
+        return executed.digest(repr([cell.source for cell in notebook.cells]).encode())
+
+    chapter.metadata["written_as"] = state(chapter)
+    if path.exists():
+        old = nbformat.read(path, as_version=4)
+        was = old.metadata.get("written_as")
+        if was == chapter.metadata["written_as"]:
+            return
+        if was != state(old):
+            logging.getLogger(__name__).warning(
+                "%s is another now, and yours is kept: rename it to get that", path.name
+            )
+            return
+    path.parent.mkdir(exist_ok=True)
+    jupytext.write(chapter, path)
+
+
+class Notebooks(DummyBuilder):
+    """Makes the notebooks alone."""
+
+    name = "notebooks"
+    epilog = "The notebooks are in the folder notebooks/."
+
+    def write(self, *args: object) -> None:
+        """Write no page."""
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
+    app.add_builder(Notebooks)
     app.connect("html-page-context", offer, priority=600)  # after the theme has made its menu
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

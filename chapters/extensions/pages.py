@@ -32,10 +32,11 @@ class ChapterParser(Parser):
         general, page = self.env.mystnb_config, self.env.docname
         notebook, kept = look_up(self.env, page, inputstring)
         if notebook:
-            if not kept:
+            if kept:
+                executed.show(notebook, kept)
+            elif self.env.app.builder.name != "notebooks":  # which show nothing before they are run by the reader
                 raise NotExecutedError(f"{page}.md has changed, or the package has. Run `pytest {page}.md` first.")
-            executed.show(notebook, kept)
-            self.env.metadata[page]["executed"] = kept.name
+            self.env.metadata[page]["executed"] = kept.name if kept else ""
             reader = ("pages.as_it_is", {"notebook": notebook}, False)
             self.env.mystnb_config = general.copy(custom_formats={".md": reader})
         try:
