@@ -26,6 +26,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from fairlib import checks
+from fairlib.live import Live, LiveFigure
+from fairlib.rules import Rule
 
 __all__ = ["MOST_SETTINGS", "Frame", "Slider", "Explorer", "explore"]
 
@@ -137,6 +139,38 @@ class Slider:
         """
         return [_text(value) for value in self.values]
 
+    @property
+    def named(self) -> bool:
+        """Whether the values are names, between which there is nothing.
+
+        Returns
+        -------
+        bool
+            Whether one of them is a string.
+
+        Examples
+        --------
+        >>> Slider("Horizon", [10, "endless"]).named
+        True
+        """
+        return any(isinstance(value, str) for value in self.values)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the values are whole numbers.
+
+        Returns
+        -------
+        bool
+            Whether all of them are.
+
+        Examples
+        --------
+        >>> Slider("Plays", [1, 10]).whole, Slider("Share", [0.5, 1]).whole
+        (True, False)
+        """
+        return all(isinstance(value, numbers.Integral) for value in self.values)
+
 
 class Explorer:
     """A figure with sliders; made by `explore`.
@@ -149,6 +183,8 @@ class Explorer:
         One or two sliders by the name of the parameter that they move.
     autoplay : bool
         Whether the static view plays once when it is scrolled into sight.
+    live : Live, optional
+        What a page computes instead of storing pictures.
 
     Attributes
     ----------
@@ -164,8 +200,11 @@ class Explorer:
     [{'plays': 1}, {'plays': 2}]
     """
 
-    def __init__(self, figure: Callable[..., Figure], sliders: dict[str, Slider], autoplay: bool) -> None:
-        self._figure = figure
+    def __init__(
+        self, figure: Callable[..., Figure], sliders: dict[str, Slider], autoplay: bool, live: Live | None = None
+    ) -> None:
+        self._live = None if live is None else LiveFigure(figure, sliders, live)
+        self._figure: Callable[..., Figure] = self._live or figure
         self._sliders = sliders
         self._autoplay = autoplay
         self.settings = [
@@ -173,12 +212,14 @@ class Explorer:
             for values in itertools.product(*(slider.values for slider in sliders.values()))
         ]
         # All drawing is done here and none in the repr, whose exceptions IPython swallows.
+        self._frames: dict[str, Frame] = {}
+        self._widget: Any = None
         if _is_live():
-            self._frames = {}
             self._widget = self._live_view()
         else:
-            self._frames = {_reads(setting): _draw(figure, setting) for setting in self.settings}
-            self._widget = None
+            stored = self.settings if live is None else [self._start]
+            self._frames = {_reads(setting): _draw(self._figure, setting, live is None) for setting in stored}
+            self._data = self._live.page() if self._live else self._stored()
 
     def frame(self, **values: float | str) -> Frame:
         """Return the picture at one setting.
@@ -209,7 +250,7 @@ class Explorer:
         asked = _reads(values)
         for setting in self.settings:
             if _reads(setting) == asked:
-                return self._frames.get(asked) or _draw(self._figure, setting)
+                return self._frames.get(asked) or _draw(self._figure, setting, self._live is None)
         offered = " and ".join(f"{name} in {', '.join(slider.texts)}" for name, slider in self._sliders.items())
         raise ValueError(f"the setting must be one of {offered}, not {asked}")
 
@@ -222,22 +263,36 @@ class Explorer:
         return {**self._widget._repr_mimebundle_(**kwargs), "text/plain": repr(self)}
 
     def _static_view(self) -> str:
-        frames = list(self._frames.values())
-        chunks, indices = _pack([frame.svg for frame in frames])
-        data = {
-            "texts": [slider.texts for slider in self._sliders.values()],
-            "chunks": chunks,
-            "frames": indices,
-            "alts": [frame.alt for frame in frames],
-        }
-        script = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        script = json.dumps(self._data, ensure_ascii=False, separators=(",", ":"))
         return _PAGE.substitute(
-            autoplay=str(self._autoplay).lower(),
+            mark="data-live" if self._live else f'data-autoplay="{str(self._autoplay).lower()}"',
             picture=_img(self._frames[_reads(self._start)]),
-            sliders="\n".join(_range_input(slider) for slider in self._sliders.values()),
+            sliders="\n".join([_range_input(slider) for slider in self._sliders.values()] + self._luck()),
             # Inside a script element "</" would end it and "<!--" begin a comment.
             data=script.replace("</", "<\\/").replace("<!", "\\u003c!"),
+            script="" if self._live else f"<script>\n{_STORED}</script>\n",
         )
+
+    def _luck(self) -> list[str]:
+        """Return what a reader may move besides the sliders: chance, and the means of the arms."""
+        live = self._live and self._live.live
+        if not live or live.problem is None:
+            return []
+        button = f'<button type="button">Other luck</button><output>seed {live.seed}</output>'
+        said = [f'<div class="chance">{button}</div>']
+        if live.means:
+            number = '<input type="number" min="0" max="1" step="any" autocomplete="off" value'
+            means = enumerate(live.problem.arms.means, start=1)
+            inputs = "".join(f'<label>{a} {number}="{mean:g}"></label>' for a, mean in means)
+            said.append(f"<fieldset><legend>{html.escape(live.means)}</legend>{inputs}</fieldset>")
+        return said
+
+    def _stored(self) -> dict[str, Any]:
+        """Return the pictures of all settings."""
+        frames = list(self._frames.values())
+        chunks, indices = _pack([frame.svg for frame in frames])
+        texts = [slider.texts for slider in self._sliders.values()]
+        return {"texts": texts, "chunks": chunks, "frames": indices, "alts": [frame.alt for frame in frames]}
 
     def _live_view(self) -> Any:
         import ipywidgets  # not above: nothing but this view needs it
@@ -275,11 +330,14 @@ class Explorer:
         return {name: slider.start for name, slider in self._sliders.items()}
 
 
-def explore(figure: Callable[..., Figure], *, autoplay: bool = False, **sliders: Slider) -> Explorer:
+def explore(
+    figure: Callable[..., Figure], *, autoplay: bool = False, live: Live | None = None, **sliders: Slider
+) -> Explorer:
     """Put sliders on a figure.
 
     In a Jupyter front end the figure is drawn anew at each move. Anywhere else, the built book included, it is
-    drawn at every setting at once, and the page needs neither a kernel nor a network.
+    drawn at every setting at once, and the page needs neither a kernel nor a network. With `live` it is drawn once, and
+    the book's pages compute what moves in it, at every place of a slider in between as well.
 
     Parameters
     ----------
@@ -288,6 +346,9 @@ def explore(figure: Callable[..., Figure], *, autoplay: bool = False, **sliders:
     autoplay : bool
         Whether the page plays the first slider once when the picture is scrolled into sight, unless the reader has
         asked for less motion.
+    live : Live, optional
+        What fills the picture. `figure` is then called with all that is filled as well, marks what follows it by
+        `fairlib.live.moving`, and leaves the label to it.
     **sliders : Slider
         One or two sliders, each under the name of the parameter of `figure` that it moves; at most 60 settings in
         all.
@@ -300,10 +361,11 @@ def explore(figure: Callable[..., Figure], *, autoplay: bool = False, **sliders:
     Raises
     ------
     TypeError
-        If `figure` can't be called with these parameters or returns no Figure, a slider is not a Slider, or `autoplay`
-        is not True or False.
+        If `figure` can't be called with these parameters or returns no Figure, a slider is not a Slider, `live` is no
+        Live, or `autoplay` is not True or False.
     ValueError
-        If there are no sliders or too many, there are too many settings, or a picture has no label.
+        If there are no sliders or too many, there are too many settings, a picture has no label, or the page can't
+        compute what fills it.
 
     Examples
     --------
@@ -325,21 +387,33 @@ def explore(figure: Callable[..., Figure], *, autoplay: bool = False, **sliders:
         if not isinstance(slider, Slider):
             raise TypeError(f"{name} must be a Slider, not {slider!r}")
     checks.flag("autoplay", autoplay)
+    if not isinstance(live, Live | None):
+        raise TypeError(f"live must be a Live, not {live!r}")
+    if live is not None and autoplay:
+        raise ValueError("autoplay must be False for a live explorer, which plays nothing of its own accord")
     try:
         signature = inspect.signature(figure)
     except (TypeError, ValueError) as error:
         raise TypeError(f"figure must be a function whose parameters can be read, not {figure!r}: {error}") from None
     try:
-        signature.bind(**sliders)
+        signature.bind(**dict.fromkeys(_given(sliders, live)))
     except TypeError as error:
         raise TypeError(f"sliders must be parameters of figure{signature}, not {', '.join(sliders)}: {error}") from None
     settings = math.prod(len(slider.values) for slider in sliders.values())
     if settings > MOST_SETTINGS:
         raise ValueError(f"sliders must offer at most {MOST_SETTINGS} settings in all, not {settings}")
-    return Explorer(figure, sliders, autoplay)
+    return Explorer(figure, sliders, autoplay, live)
+
+
+def _given(sliders: dict[str, Slider], live: Live | None) -> list[str]:
+    """Return the names of what the figure is given."""
+    if live is None:
+        return list(sliders)
+    return [*sliders, *Rule(live.shows).memory, *(["ghosts"] if live.runs > 1 else [])]
 
 
 _PAGE = Template(resources.files("fairlib").joinpath("explorers.html").read_text(encoding="utf-8"))
+_STORED = resources.files("fairlib.page").joinpath("stored.js").read_text(encoding="utf-8")
 
 
 def _is_live() -> bool:
@@ -347,10 +421,10 @@ def _is_live() -> bool:
     return os.environ.get("FAIRLIB_LIVE", "1" if "JPY_SESSION_NAME" in os.environ else "0") == "1"
 
 
-def _draw(figure: Callable[..., Figure], setting: dict[str, Any]) -> Frame:
+def _draw(figure: Callable[..., Figure], setting: dict[str, Any], simplify: bool = True) -> Frame:
     open_before = plt.get_fignums()
     try:
-        with plt.rc_context(_SVG):
+        with plt.rc_context(_SVG | {"path.simplify": simplify}):
             picture = figure(**setting)
             if not isinstance(picture, Figure):
                 raise TypeError(f"figure must return a matplotlib Figure, not {picture!r}")

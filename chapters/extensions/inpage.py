@@ -1,7 +1,7 @@
 """Pages that compute: what their workers run, as a script of the book's own.
 
-A worker that is to start from a page on a disk is made from a text, so the runtime travels as one. Only pages that have
-something live in them, which the attribute ``data-live`` says, load it.
+A worker that is to start from a page on a disk is made from a text, so the runtime travels as one; behind it comes what
+moves the explorers. Only pages that have something live in them, which the attribute ``data-live`` says, load it.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from fairlib.page.games import runtime
+from fairlib.page.games import explorers, runtime
 
 FILE = "runtime.js"
 
@@ -19,7 +19,8 @@ def write(app: Sphinx) -> None:
     """Write the script."""
     folder = Path(app.outdir) / "_static"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / FILE).write_text(f"window.fairRuntime = {json.dumps(runtime())};\n", encoding="utf-8")
+    text = f"window.fairRuntime = {json.dumps(runtime())};\n{explorers()}"
+    (folder / FILE).write_text(text, encoding="utf-8")
 
 
 def load(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:

@@ -192,7 +192,57 @@ def script(problem: Any, policy: Any) -> str:
     >>> "function ucb1_rule" in script(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1())
     True
     """
-    ready, made = at_play(problem, policy), Script(draws())
+    made = Script(draws())
+    parts = _game(made, problem, policy)
+    return "\n".join([made.text(), *parts])
+
+
+def live(shows: Bound, arguments: list[str], problem: Any, policy: Any, sums: dict[str, int]) -> str:
+    """Translate what fills a live picture, and its game if there is one, into JavaScript.
+
+    Parameters
+    ----------
+    shows : Bound
+        What fills the picture.
+    arguments : list of str
+        The names of what it is called with.
+    problem, policy : object
+        The game and who plays it, or None.
+    sums : dict of int
+        How many axes each of the game's sums has that is among the arguments.
+
+    Returns
+    -------
+    str
+        The script, in which ``$shows`` fills the picture from a desk of all arguments.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the translator refuses something.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.binding import Form
+    >>> def shows(power, square: fl.rules.Number):
+    ...     square[0] = 3.0**power
+    >>> form = Form("a picture", "params, state, power", {"power": "power"}, None, sizes=("K",))
+    >>> "Math.pow(3.0, power)" in live(Bound(shows, form, {}), ["params", "state", "power"], None, None, {})
+    True
+    """
+    made = Script(draws())
+    parts = [] if problem is None else _game(made, problem, policy)
+    kinds = dict.fromkeys(("recorded", "plays", "observed"), _WHOLES) | {"t": WHOLE, "selected": Array(WHOLE, 2)}
+    kinds |= {"root": Array(REAL, 2), **{name: Array(REAL, axes) for name, axes in sums.items()}}
+    name = made.add(flat(shows), [kinds.get(each, _FLOATS) for each in arguments]).name
+    parts.append(f"function $shows(desk) {{ {name}({', '.join(f'desk.{each}' for each in arguments)}); }}")
+    return "\n".join([made.text(), *parts])
+
+
+def _game(made: Script, problem: Any, policy: Any) -> list[str]:
+    """Translate a game; return what its engine's calls of its functions are."""
+    ready = at_play(problem, policy)
     parts = [_add(made, policy.bound, "$rule", "t", "rng")]
     rule, tally = Native("$rule", WHOLE), Native("$tally", NOTHING)
     news = [_WHOLES, _WHOLES, _FLOATS, _WHOLES, _FLOATS]
@@ -220,8 +270,7 @@ def script(problem: Any, policy: Any) -> str:
         ]
         kinds += [_FLOATS, _FLOATS, _FLOATS, Array(REAL, 2), Array(REAL, 3), Array(WHOLE, 2), _WHOLES, _FLOATS]
         made.add(function_of(engine.play_contexts), [*kinds, *news, _FLOATS, *_RUN])
-
-    return "\n".join([made.text(), *parts])
+    return parts
 
 
 @cache
@@ -245,6 +294,22 @@ def runtime() -> str:
         f"/* The generator and the distributions are NumPy's, in part as Numba has them.\n\n{_licence('numpy')}\n\n"
     )
     return f"{notice}{_licence('numba')} */\n{text.replace('$WASM', pcg64())}{tables}{edges}"
+
+
+def explorers() -> str:
+    """Return what moves the explorers of a page: they find the runtime's text in ``window.fairRuntime``.
+
+    Returns
+    -------
+    str
+        The script.
+
+    Examples
+    --------
+    >>> "new Worker" in explorers()
+    True
+    """
+    return resources.files("fairlib.page").joinpath("live.js").read_text(encoding="utf-8")
 
 
 _TABLES = ("wi_double", "ki_double", "fi_double", "we_double", "ke_double", "fe_double")

@@ -152,7 +152,7 @@ function $table(text) {
   return new Float64Array(Uint8Array.from(bytes, (c) => c.charCodeAt(0)).buffer);
 }
 
-// One run of a game: what is recorded of it, or the round of a fault.
+// One run of a game: what is recorded of it, what the policy has seen at its end, or the round of a fault.
 function $play(game, seed, run) {
   for (let room = 4096; ; room *= 8) {
     const own = new $Generator(seed, [run, 0]), world = new $Generator(seed, [run, 1]);
@@ -182,7 +182,7 @@ function $onArms(game, own, world, room) {
     p, selected, observed, total, mail, arms, rewards, desk.rounds, chances, counted.state, most,
     rounds, own, world, made.selected, made.reward, made.sums, made.watch,
   );
-  return { ...made, full: made.watch[2] !== 0 };
+  return { ...made, desk, full: made.watch[2] !== 0 };
 }
 function $onContexts(game, own, world) {
   const { K, d, G } = game.sizes, rounds = Float64Array.from(game.rounds), long = game.history ? rounds[rounds.length - 1] : 0;
@@ -203,5 +203,5 @@ function $onContexts(game, own, world) {
     mail, desk.arms, desk.rewards, desk.rounds, desk.chances, counted.state,
     rounds, own, world, made.selected, made.reward, made.sums, made.watch,
   );
-  return made;
+  return { ...made, desk };
 }

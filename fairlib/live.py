@@ -1,0 +1,432 @@
+"""Pictures that move in the page: what fills them, written as a rule is, and which of their parts follow it.
+
+In the page matplotlib's own picture is kept, and the numbers of its paths are written anew; see `fairlib/page/live.js`.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.collections import FillBetweenPolyCollection, LineCollection, PathCollection
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.text import Annotation, Text
+
+from fairlib import checks, engine
+from fairlib.binding import Bound, Form
+from fairlib.contexts import Ridge
+from fairlib.rules import Array, Seen
+from fairlib.stepping import OnArms, at_play, root, streams
+
+__all__ = ["Live", "moving"]
+
+_FIELD = re.compile(r"\{(\w+)((?:\[\d+\])*)(?::([^{}]*))?\}")
+_SPEC = re.compile(r"(,?\.\d+f|\.\d+%|(\.[1-9]\d*)?g)?|[^|]*(\|[^|]*)+")
+_ENDS: dict[type[Artist], tuple[str, ...]] = {
+    Line2D: ("x", "y"),
+    PathCollection: ("x", "y"),
+    Text: ("x", "y"),
+    FillBetweenPolyCollection: ("x", "low", "high"),
+    LineCollection: ("x", "low", "high"),
+    Rectangle: ("left", "right", "bottom", "top"),
+}
+
+
+def moving(artist: Any, text: str | None = None, run: int = 0, **ends: Any) -> Any:
+    """Mark a part of a picture that follows what is filled.
+
+    Parameters
+    ----------
+    artist : matplotlib artist or container of bars
+        A line or points (``x``, ``y``), the band of ``fill_between`` or the segments of ``vlines`` (``x``, ``low``,
+        ``high``), a rectangle or bars (``left``, ``right``, ``bottom``, ``top``), or a text (``x``, ``y``).
+    text : str, optional
+        What a text reads, with the fields of `Live`'s ``alt``; whatever it was drawn with is replaced.
+    run : int
+        Which run it shows, where there are several.
+    **ends : str or array_like
+        Where the part lies: the name of an array that is filled, or a place of one, such as ``"low"`` or ``"low[2]"``.
+        What is not given stays as it is drawn. A point that is nan is not drawn.
+
+    Returns
+    -------
+    matplotlib artist or container of bars
+        The same.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the part is of another kind, or has no such ends.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> line = moving(ax.plot([0, 1], [0.2, 0.4])[0], y="low")
+    >>> title = moving(ax.set_title(""), "after {rounds:,.0f} rounds")
+    >>> plt.close(fig)
+    """
+    if isinstance(artist, BarContainer):
+        for i, bar in enumerate(artist):
+            moving(bar, text, run, **{name: f"{end}[{i}]" for name, end in ends.items()})
+        return artist
+    known = next((names for kind, names in _ENDS.items() if isinstance(artist, kind)), None)
+    if known is None:
+        raise TypeError(f"artist must be a line, points, a band, segments, bars or a text, not {artist!r}")
+    for name in ends:
+        if name not in known:
+            raise ValueError(f"{type(artist).__name__} has the ends {', '.join(known)}, not {name}")
+    if (text is not None) and not (isinstance(artist, Text) and isinstance(text, str)):
+        raise TypeError(f"text must be a string, and goes with a text only, not {text!r} with {artist!r}")
+    if text is not None and ("\n" in text or "$" in text):
+        raise ValueError(f"text must be one line without formulas, not {text!r}")
+    if isinstance(artist, FillBetweenPolyCollection) and len(ends) < 3:
+        raise ValueError(f"a band must be given {', '.join(known)}, not only {', '.join(ends) or 'nothing'}")
+    artist._moving = text, checks.whole("run", run, 0), ends
+    return artist
+
+
+class Live:
+    """What moves in the picture of an explorer, computed in the page; for `fairlib.explorers.explore`.
+
+    Parameters
+    ----------
+    shows : callable or Rule
+        What fills the picture: plain Python with `math`, as in a rule (see `fairlib.rules`). It asks by name for the
+        sliders' values (of strings, their places in the list), for its settings, and for arrays to fill, whose
+        annotations say their sizes, such as ``low: PerArm`` or ``curve: Annotated[Array, 200]``; ``Number`` is filled
+        by ``x[0]`` and is shown as one number. Where there is a game, it may ask as well for what a run has left:
+        ``recorded`` (the recorded rounds, shape (R,)), ``selected`` (R, K), ``reward`` (R,), each sum of the game
+        (R, ...) by its name, ``seen`` as a rule would see it next, or ``ridge``, and on arms ``means`` (K,).
+    alt : str
+        What the picture shows, in words. A field such as ``{rounds:,.0f}`` or ``{low[2]:.1%}`` stands for a slider or
+        for what is filled, ``{better:first|second}`` for one of several words, by a number that is 0, 1, ...
+    problem : Bandit or ContextBandit, optional
+        The game.
+    policy : Policy or ContextPolicy, optional
+        Who plays it.
+    horizon : int
+        The number of rounds that the policy is told; so many are played, or as many as a slider named ``rounds`` says.
+    runs : int
+        How many runs: the first one fills what ``figure`` is given by name, the others are its argument ``ghosts``.
+    seed : int
+        Where chance comes from at the start; the reader may ask for other luck.
+    means : str, optional
+        What the means of the arms are, if readers may change them.
+    **settings : float, array_like or Merit
+        What else `shows` asks for.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> def shows(power, square: fl.rules.Number):
+    ...     square[0] = 3.0**power
+    >>> Live(shows, alt="3 to the power {power:g} is {square:.0f}").runs
+    1
+    """
+
+    def __init__(
+        self,
+        shows: Callable[..., Any],
+        *,
+        alt: str,
+        problem: Any = None,
+        policy: Any = None,
+        horizon: int = 1,
+        runs: int = 1,
+        seed: int = 0,
+        means: str | None = None,
+        **settings: Any,
+    ) -> None:
+        if not isinstance(alt, str) or not alt.strip():
+            raise TypeError(f"alt must say in words what the picture shows, not {alt!r}")
+        if (problem is None) != (policy is None):
+            raise TypeError("problem and policy must be given together, or neither")
+        self.shows, self.alt, self.problem, self.policy, self.settings = shows, alt, problem, policy, settings
+        self.horizon, self.runs = checks.whole("horizon", horizon, 1), checks.whole("runs", runs, 1, 20)
+        self.seed, self.means = checks.whole("seed", seed, 0), means
+        self.ready: Any = None if problem is None else at_play(problem, policy)
+        if means is not None and not (isinstance(self.ready, OnArms) and "mean" in problem.arms.draw.settings):
+            raise ValueError("means can be changed only where arms have a setting of this name, as those of bernoulli")
+
+
+class LiveFigure:
+    """A figure that is drawn from what is filled at each setting, and what a page needs to do the same.
+
+    Parameters
+    ----------
+    figure : callable
+        Draws it, from the sliders' values and all that is filled.
+    sliders : dict of Slider
+        The sliders by name.
+    live : Live
+        What fills it.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.explorers import Slider
+    >>> def shows(power, square: fl.rules.Number):
+    ...     square[0] = 3.0**power
+    >>> live = Live(shows, alt="3 to the power {power:g} is {square:.0f}")
+    >>> figure = LiveFigure(lambda power, square: Figure(), {"power": Slider("Power", [1, 2])}, live)
+    >>> figure(power=2).get_label()
+    '3 to the power 2 is 9'
+    """
+
+    def __init__(self, figure: Callable[..., Figure], sliders: Mapping[str, Any], live: Live) -> None:
+        self.figure, self.sliders, self.live = figure, sliders, live
+        self._drawn: Any = None
+        gives = {}
+        for i, (name, slider) in enumerate(sliders.items()):
+            whole = slider.named or slider.whole
+            gives[name] = f"int(sliders[{i}])" if whole else f"sliders[{i}]"
+        self.asked = ["params", "state", "sliders"]
+        sizes, tuples = ("runs",), dict[str, Any]()
+        self.sums: dict[str, int] = {}
+        if live.ready is not None:
+            sizes += tuple(live.ready.sizes)
+            sums = live.ready.tally.memory(np.zeros((1, live.ready.tally.length(self.sizes))), self.sizes)
+            self.sums = {name: block.ndim for name, block in sums.items()}
+            given = ["recorded", "selected", "reward", *self.sums]
+            gives |= {name: name for name in given if name not in sliders}
+            self.asked += given
+            if isinstance(live.ready, OnArms):
+                gives |= {"seen": "Seen(t, plays, observed, total)", "means": "means"}
+                self.asked += ["t", "plays", "observed", "total", "means"]
+                tuples["seen"] = Seen
+            else:
+                gives |= {"ridge": "Ridge(mean, root)"}
+                self.asked += ["mean", "root"]
+                tuples["ridge"] = Ridge
+        form = Form("a live picture", ", ".join(self.asked), gives, None, tuples=tuples, sizes=sizes)
+        self.bound = Bound(live.shows, form, live.settings)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes that memory may have, by name."""
+        game = {} if self.live.ready is None else self.live.ready.sizes
+        return {"runs": self.live.runs, **game, "T": self.live.horizon}
+
+    def filled(self, setting: Mapping[str, Any], run: int = 0) -> dict[str, Array]:
+        """Return what is filled at a setting, by name."""
+        state = self.bound.state(self.sizes)
+        sliders = np.array(
+            [s.values.index(setting[n]) if s.named else setting[n] for n, s in self.sliders.items()], float
+        )
+        desk = {"params": self.bound.numbers(self.sizes), "state": state, "sliders": sliders, **self._run(setting, run)}
+        self.bound.interpreted(*(desk.get(name) for name in self.asked))
+        return self.bound.memory(state, self.sizes)
+
+    def _run(self, setting: Mapping[str, Any], run: int) -> dict[str, Any]:
+        """Play a run; return what it leaves, by name."""
+        live = self.live
+        if live.ready is None:
+            return {}
+        last = int(setting.get("rounds", live.horizon))
+        rounds = [*(t for t in engine._recorded(None, live.horizon).tolist() if t < last), last]
+        played = _recorded(live, run, rounds)
+        if self.bound.asks("seen") or self.bound.asks("ridge"):
+            played |= _seen(live, run, last)
+        return played
+
+    def __call__(self, **setting: Any) -> Figure:
+        """Draw the picture at a setting."""
+        filled = [self.filled(setting, run) for run in range(self.live.runs)]
+        more = {"ghosts": filled[1:]} if len(filled) > 1 else {}
+        fig = self.figure(**setting, **filled[0], **more)
+        if isinstance(fig, Figure):
+            for i, artist in enumerate(_moving_in(fig)):
+                text, run, _ = artist._moving
+                artist.set_gid(f"m{i}")
+                if text is not None:
+                    artist.set_text(said(text, {**setting, **filled[run]}))
+            fig.set_label(said(self.live.alt, {**setting, **filled[0]}))
+            self._drawn = fig
+        return fig
+
+    def page(self) -> dict[str, Any]:
+        """Return what the page needs besides the picture that was drawn last."""
+        from fairlib.page import games  # here, as it needs much that nothing else does
+
+        live, sizes = self.live, self.sizes
+        length = self.bound.length(sizes)
+        memory = _lying(self.bound.memory(np.arange(length, dtype=np.float64), sizes))
+        shows = {"params": self.bound.numbers(sizes).tolist(), "length": length, "memory": memory}
+        made: dict[str, Any] = {
+            "sliders": [
+                {"name": name, "values": list(slider.values), "named": slider.named, "whole": slider.whole}
+                for name, slider in self.sliders.items()
+            ],
+            "alt": live.alt,
+            "shows": shows,
+            "parts": [_part(artist) for artist in _moving_in(self._drawn)],
+            "runs": live.runs,
+            "seed": live.seed,
+            "script": games.live(self.bound, self.asked, live.problem, live.policy, self.sums),
+        }
+        if live.ready is not None:
+            tally = live.ready.tally
+            made["game"] = games.numbers(live.problem, live.policy, live.horizon)
+            made["sums"] = _lying(tally.memory(np.arange(tally.length(sizes), dtype=np.float64), sizes))
+            if isinstance(live.ready, OnArms):
+                made["means"] = live.problem.arms.means.tolist()
+        return made
+
+
+def _lying(blocks: Mapping[str, Array]) -> dict[str, list[int]]:
+    """Return where each block of counted places begins, and its shape."""
+    return {name: [int(block.flat[0]), *block.shape] for name, block in blocks.items()}
+
+
+def _recorded(live: Live, run: int, rounds: list[int]) -> dict[str, Any]:
+    """Play a run to the last of some rounds; return what is recorded of it."""
+    sizes = {**live.ready.sizes, "T": live.horizon}
+    number, tally = len(rounds), live.ready.tally
+    selected, reward = np.zeros((number, sizes["K"]), np.int64), np.zeros(number)
+    sums, watch = np.zeros((number, tally.length(sizes))), np.zeros(16, np.int64)
+    play = engine._stepped if live.ready.interpreted else engine._compiled
+    play(live.ready, live.horizon, np.array(rounds), root(live.seed), selected, reward, sums, watch, run)
+    means = {"means": live.problem.arms.means} if isinstance(live.ready, OnArms) else {}
+    return {"recorded": np.array(rounds), "selected": selected, "reward": reward, **tally.memory(sums, sizes), **means}
+
+
+def _seen(live: Live, run: int, last: int) -> dict[str, Any]:
+    """Return what the rule has seen after some rounds of a run."""
+    step = next(islice(live.ready.rounds(live.horizon, *streams(root(live.seed), run), run), last - 1, None))
+    if isinstance(live.ready, OnArms):  # what is not watched goes on: it is that of the round's end
+        return {"t": last + 1, "plays": step.selected, "observed": step.seen.observed, "total": step.seen.total}
+    return {"mean": step.ridge.mean, "root": step.ridge.root}
+
+
+def said(text: str, values: Mapping[str, Any]) -> str:
+    """Put numbers and words into a text; the page does the same.
+
+    Parameters
+    ----------
+    text : str
+        The text, with fields such as ``{low[2]:.1f}`` or ``{better:first|second}``.
+    values : dict
+        What the names stand for.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    ValueError
+        If a field names nothing, or its format is none of ``.2f``, ``,.0f``, ``.1%``, ``g``, ``.3g`` and words.
+
+    Examples
+    --------
+    >>> said("arm {better:one|two} of {count:,.0f}", {"better": 1, "count": 1234.0})
+    'arm two of 1,234'
+    """
+
+    def field(found: re.Match[str]) -> str:
+        name, places, spec = found[1], found[2], found[3] or ""
+        if name not in values:
+            raise ValueError(f"{found[0]} must name one of {', '.join(values)}")
+        value = values[name]
+        for place in re.findall(r"\d+", places):
+            value = value[int(place)]
+        if isinstance(value, str):
+            return value
+        if not _SPEC.fullmatch(spec) or np.ndim(value):
+            raise ValueError(f"{found[0]} must be one number, in a format such as .2f, ,.0f, .1%, g or one|other")
+        return spec.split("|")[int(value)] if "|" in spec else format(float(value) + 0.0, spec or "g")
+
+    return " ".join(_FIELD.sub(field, text).split())
+
+
+def _moving_in(figure: Figure) -> list[Any]:
+    return figure.findobj(lambda artist: hasattr(artist, "_moving"))
+
+
+def _part(artist: Any) -> dict[str, Any]:
+    """Return what the page needs to move a part: its name, its ends, and how numbers become places."""
+    text, run, given = artist._moving
+    ends = _drawn(artist) | {name: end if isinstance(end, str) else _listed(end) for name, end in given.items()}
+    part: dict[str, Any] = {"id": artist.get_gid(), "run": run, "map": _map(artist)}
+    if isinstance(artist, Text):
+        drawn = _drawn(artist)
+        return part | {"text": text, "from": [drawn["x"], drawn["y"]], "to": [ends["x"], ends["y"]]}
+    if isinstance(artist, Rectangle):
+        left, right, bottom, top = (ends[name] for name in _ENDS[Rectangle])
+        return part | {"closed": True, "paths": [[[left, right, right, left], [bottom, bottom, top, top]]]}
+    if isinstance(artist, FillBetweenPolyCollection):  # in the order of matplotlib's own
+        x, low, high = ends["x"], ends["low"], ends["high"]
+        around = [_one(x, 0), x, _one(x, -1), _turned(x)], [_one(high, 0), low, _one(high, -1), _turned(high)]
+        return part | {"closed": True, "paths": [around]}
+    if isinstance(artist, LineCollection):
+        each = [[_one(ends[name], i) for name in ("x", "low", "high")] for i in range(len(artist.get_segments()))]
+        return part | {"paths": [[[x, x], [low, high]] for x, low, high in each]}
+    if isinstance(artist, PathCollection) or artist.get_marker() not in ("None", None, "", " "):
+        part["points"] = [ends["x"]], [ends["y"]]
+    if isinstance(artist, Line2D) and artist.get_linestyle() != "None":
+        part["paths"] = [([ends["x"]], [ends["y"]])]
+    return part
+
+
+def _drawn(artist: Any) -> dict[str, Any]:
+    """Return where the ends of a part are as it is drawn."""
+    if isinstance(artist, Text):
+        x, y = artist.xy if isinstance(artist, Annotation) else artist.get_position()
+        return {"x": float(x), "y": float(y)}
+    if isinstance(artist, Rectangle):
+        return dict(zip(_ENDS[Rectangle], artist.get_bbox().get_points().T.ravel().tolist(), strict=True))
+    if isinstance(artist, LineCollection):
+        (x, low), (_, high) = np.transpose(artist.get_segments(), (1, 2, 0)).tolist()
+        return {"x": x, "low": low, "high": high}
+    if isinstance(artist, FillBetweenPolyCollection):
+        return {}
+    points = np.asarray(artist.get_xydata() if isinstance(artist, Line2D) else artist.get_offsets(), float)
+    return {"x": points[:, 0].tolist(), "y": points[:, 1].tolist()}
+
+
+def _listed(end: Any) -> Any:
+    return np.asarray(end, float).tolist()
+
+
+def _one(end: Any, i: int) -> Any:
+    """Return one place of an end."""
+    return f"{end}[{i}]" if isinstance(end, str) else end[i]
+
+
+def _turned(end: Any) -> Any:
+    """Return an end backwards."""
+    return f"{end}~" if isinstance(end, str) else end[::-1]
+
+
+def _map(artist: Any) -> list[Any]:
+    """Return how numbers become places in the picture: x -> a x + b, of the logarithm on a log axis, and so for y."""
+    ax, figure = artist.axes, artist.figure
+    if isinstance(artist, Annotation):
+        transform, of_data = ax.transData, (True, True)  # nothing else is ever moved
+    else:
+        transform = artist.get_offset_transform() if isinstance(artist, PathCollection) else artist.get_transform()
+        if isinstance(artist, Rectangle):
+            transform = artist.get_data_transform()
+        of_data = transform.contains_branch_seperately(ax.transData)
+    xs = ax.get_xlim() if of_data[0] else (0.0, 1.0)
+    ys = ax.get_ylim() if of_data[1] else (0.0, 1.0)
+    logs = [
+        inside and scale == "log" for inside, scale in zip(of_data, (ax.get_xscale(), ax.get_yscale()), strict=True)
+    ]
+    (x0, y0), (x1, y1) = transform.transform([[xs[0], ys[0]], [xs[1], ys[1]]]) * 72 / figure.dpi
+    height = figure.get_figheight() * 72
+    xs, ys = (np.log10(each) if log else np.asarray(each) for each, log in zip((xs, ys), logs, strict=True))
+    a, c = (x1 - x0) / (xs[1] - xs[0]), (y0 - y1) / (ys[1] - ys[0])
+    return [float(a), float(x0 - a * xs[0]), float(c), float(height - y0 - c * ys[0]), *map(bool, logs)]

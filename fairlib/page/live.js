@@ -1,0 +1,252 @@
+// Explorers that compute: a worker plays and fills what moves, and the page writes it into matplotlib's own picture.
+(() => {
+"use strict";
+const LONGEST = 5000; // ms without any news from a worker
+
+// In the worker, after the runtime and the script of the explorer.
+const serve = () => {
+  const { port1, port2 } = new MessageChannel();
+  const pause = () => new Promise((go) => { port1.onmessage = go; port2.postMessage(null); });
+  const block = (rows, [first, ...shape]) => rows.map((row) => (shape.length ? row.subarray(first, first + shape[0]) : row[first]));
+  let latest;
+  const work = async (asked) => {
+    const { id, shows, sliders, seed, runs, game, sums, means } = asked;
+    for (let run = 0; run < runs; run++) {
+      const desk = { params: Float64Array.from(shows.params), state: new Float64Array(shows.length), sliders };
+      if (game) {
+        const { fault, selected, reward, sums: summed, desk: after } = $play(game, seed, run);
+        if (fault) throw new Error(`the game stops in round ${Math.abs(fault)}`);
+        const recorded = Float64Array.from(game.rounds);
+        Object.assign(desk, { recorded, selected, reward, means, t: recorded.at(-1) + 1, plays: after.selected });
+        Object.assign(desk, { observed: after.observed, total: after.total, mean: after.ridge?.mean, root: after.ridge?.root });
+        for (const name in sums) desk[name] = name in desk ? desk[name] : sums[name].length > 1 ? block(summed, sums[name]) : Float64Array.from(block(summed, sums[name]));
+      }
+      $shows(desk);
+      postMessage({ id, run, filled: desk.state });
+      await pause(); // whoever asks anew is heard between two runs
+      if (latest !== asked) return;
+    }
+  };
+  onmessage = ({ data }) => {
+    latest = data;
+    work(data).catch((error) => postMessage({ id: data.id, trouble: error.message }));
+  };
+};
+
+// Numbers in words, as Python's format writes them.
+const fixed = (x, digits) => {
+  const all = Math.abs(x).toFixed(digits), longer = Math.abs(x).toFixed(Math.min(100, digits + 30)), half = longer.slice(all.length + (digits ? 0 : 1));
+  const down = longer.slice(0, all.length);
+  return (x < 0 ? "-" : "") + (/^50*$/.test(half) && "02468".includes(down.at(-1)) ? down : all); // a tie goes to the even digit
+};
+const short = (x, digits) => {
+  if (x === 0) return "0";
+  const power = Number(x.toExponential(digits - 1).split("e")[1]);
+  const bare = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
+  if (power >= -4 && power < digits) return bare(fixed(x, digits - 1 - power));
+  const [front, back] = x.toExponential(digits - 1).split("e");
+  return `${bare(front)}e${back[0]}${back.slice(1).padStart(2, "0")}`;
+};
+const written = (x, spec) => {
+  if (typeof x === "string") return x;
+  if (spec.includes("|")) return spec.split("|")[Math.trunc(x)];
+  if (!Number.isFinite(x)) return (Number.isNaN(x) ? "nan" : x > 0 ? "inf" : "-inf") + (spec.endsWith("%") ? "%" : "");
+  const digits = Number(/\.(\d+)/.exec(spec)?.[1] ?? 6);
+  if (spec.endsWith("%")) return `${fixed(100 * x, digits)}%`;
+  if (!spec.endsWith("f")) return short(x, digits);
+  const [whole, rest] = fixed(x, digits).split(".");
+  return (spec[0] === "," ? whole.replace(/\B(?=(\d{3})+$)/g, ",") : whole) + (rest === undefined ? "" : `.${rest}`);
+};
+const said = (text, values) =>
+  text.replace(/\{(\w+)((?:\[\d+\])*)(?::([^{}]*))?\}/g, (_, name, places, spec) => {
+    const value = (places.match(/\d+/g) ?? []).reduce((inside, place) => inside[place], values[name]);
+    return written(value, spec ?? "");
+  }).trim().replace(/\s+/g, " ");
+
+// An end of a part: numbers, or the name of what is filled, of a place of it ("low[2]") or of all of it backwards ("low~").
+const ends = (end, values) => {
+  if (typeof end === "number") return [end];
+  if (Array.isArray(end)) return end.flatMap((each) => ends(each, values));
+  const [, name, places, turned] = /^(\w+)((?:\[-?\d+\])*)(~?)$/.exec(end);
+  const value = (places.match(/-?\d+/g) ?? []).reduce((inside, place) => inside.at(Number(place)), values[name]);
+  const all = typeof value === "number" ? [value] : [...value];
+  return turned ? all.reverse() : all;
+};
+const places = ([a, b, c, d, logX, logY], xs, ys) =>
+  xs.map((x, i) => [a * (logX ? Math.log10(x) : x) + b, c * (logY ? Math.log10(ys[i]) : ys[i]) + d]);
+const drawn = ([x, y]) => Number.isFinite(x) && Number.isFinite(y);
+const move = (svg, part, values) => {
+  const group = svg.querySelector(`#${part.id}`);
+  const at = ([xs, ys]) => places(part.map, ends(xs, values), ends(ys, values));
+  if (part.from) {
+    const text = group.querySelector("text");
+    if (part.text !== null) text.textContent = said(part.text, values);
+    const [[x, y]] = at(part.to), [[x0, y0]] = at(part.from);
+    part.start ??= [Number(text.getAttribute("x")) - x0, Number(text.getAttribute("y")) - y0];
+    group.setAttribute("visibility", drawn([x, y]) ? "visible" : "hidden");
+    text.removeAttribute("transform"); // it turns by nothing, about the old place
+    text.setAttribute("x", x + part.start[0]);
+    text.setAttribute("y", y + part.start[1]);
+  }
+  let paths = [...group.querySelectorAll(":scope > path")], up = 0;
+  if (part.paths && !paths.length) {
+    paths = [...group.querySelectorAll("defs path")]; // of a band without an edge, which lies below the picture
+    up = Number(group.querySelector("use").getAttribute("y"));
+  }
+  part.paths?.forEach((each, i) => {
+    let pen = "M", text = "";
+    for (const [x, y] of at(each)) {
+      if (drawn([x, y])) text += `${pen} ${+x.toFixed(6)} ${+(y - up).toFixed(6)} `;
+      pen = drawn([x, y]) ? "L" : "M";
+    }
+    paths[i].setAttribute("d", part.closed && text ? `${text}z` : text);
+  });
+  if (part.points) {
+    const [one] = group.querySelectorAll("use");
+    one.parentElement.replaceChildren(...at(part.points).map(([x, y]) => {
+      const point = one.cloneNode();
+      point.setAttribute("visibility", drawn([x, y]) ? "visible" : "hidden");
+      if (drawn([x, y])) { point.setAttribute("x", x); point.setAttribute("y", y); }
+      return point;
+    }));
+  }
+};
+
+const attach = (root) => {
+  const data = JSON.parse(root.querySelector("script").textContent);
+  const { texts, alt, shows, parts, runs, script, sums } = data;
+  const picture = root.querySelector("img"), [play] = root.querySelectorAll("button");
+  const luck = root.querySelector(".chance button"), lucky = root.querySelector(".chance output");
+  const status = root.querySelector("[role=status]"), trouble = root.querySelector("[role=alert]");
+  const sliders = [...root.querySelectorAll("[type=range]")], inputs = [...root.querySelectorAll("[type=number]")];
+  const svg = new DOMParser().parseFromString(decodeURIComponent(picture.src.split(",").slice(1).join(",")), "image/svg+xml").documentElement;
+  let worker, watch, timer, ids = 0, under = null, next = null, loud = false, { seed, means } = data;
+
+  // Between two of its values a slider is where it is between them; all that it may not be is less than whole.
+  const value = ({ values, whole, named }, { value: at }) => {
+    const low = Math.floor(at), rest = at - low;
+    if (!rest) return values[low];
+    const between = values[low] + rest * (values[low + 1] - values[low]);
+    return whole ? Math.round(between) : Number(between.toPrecision(3));
+  };
+  const setting = () => Object.fromEntries(data.sliders.map((slider, i) => [slider.name, value(slider, sliders[i])]));
+
+  const stop = (why) => {
+    worker?.terminate();
+    worker = under = next = null;
+    clearTimeout(watch);
+    trouble.textContent = why ?? "";
+  };
+  const patience = () => {
+    clearTimeout(watch);
+    watch = setTimeout(() => stop("This takes too long, and was stopped."), LONGEST);
+  };
+  const told = ({ data: { id, run, filled, trouble: why } }) => {
+    if (id !== under?.id) return;
+    if (why) return stop(`This can't be computed: ${why}.`);
+    patience();
+    const values = { ...under.setting };
+    for (const [name, [first, rows, columns]] of Object.entries(shows.memory)) {
+      const row = (i, long) => [...filled.subarray(first + i * long, first + (i + 1) * long)];
+      values[name] = rows === undefined ? filled[first] : columns === undefined ? row(0, rows) : Array.from({ length: rows }, (_, i) => row(i, columns));
+    }
+    if (!under.quiet) for (const part of parts) if (part.run === run) move(svg, part, values);
+    if (run === 0 && !under.quiet) {
+      picture.alt = said(alt, values);
+      if (loud) status.textContent = picture.alt;
+    }
+    if (lucky) lucky.value = `seed ${seed}${run + 1 < runs ? `, ${run + 1} of ${runs} runs` : ""}`;
+    const last = run + 1 === runs;
+    if (!under.quiet && (run === 0 || last)) picture.src = "data:image/svg+xml," + encodeURIComponent(new XMLSerializer().serializeToString(svg));
+    if (last) {
+      under = null;
+      clearTimeout(watch);
+      root.dispatchEvent(new Event("drawn"));
+    }
+    if (next) send(next);
+  };
+  const send = (asked) => {
+    next = null;
+    under = asked;
+    try {
+      if (!worker) {
+        const source = [window.fairRuntime, script, `(${serve})();`].join("\n");
+        worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+        worker.onmessage = told;
+        worker.onerror = () => stop("This can't be computed here.");
+      }
+      worker.postMessage(asked.message);
+      patience();
+    } catch {
+      stop("This can't be computed here.");
+    }
+  };
+  const ask = (quiet = false) => {
+    const now = setting(), id = ++ids, game = data.game && { ...data.game };
+    if (game) {
+      const last = now.rounds ?? game.rounds.at(-1);
+      game.rounds = [...game.rounds.filter((t) => t < last), last];
+      for (const [to, name] of [["table", "mean"], ["truth", "means"]]) {
+        for (const [first, end] of (inputs.length && game.places[to][name]) || []) {
+          if (to === "table") game.table = game.table.map((row, a) => row.map((old, i) => (i >= first && i < end ? means[a] : old)));
+          else game.truth = game.truth.map((old, i) => (i >= first && i < end ? means[i - first] : old));
+        }
+      }
+    }
+    const numbers = data.sliders.map((slider, i) => (slider.named ? Number(sliders[i].value) : now[slider.name]));
+    const words = Object.fromEntries(data.sliders.map((slider, i) => [slider.name, slider.named ? texts[i][sliders[i].value] : now[slider.name]]));
+    const message = { id, shows, sliders: Float64Array.from(numbers), seed, runs, game, sums, means: means && Float64Array.from(means) };
+    const asked = { id, quiet, message, setting: words };
+    if (under && !under.quiet) next = asked; // sent once there is news of what is under way, so that each move shows something
+    else send(asked);
+  };
+  const show = () => {
+    data.sliders.forEach((slider, i) => {
+      const at = value(slider, sliders[i]), text = slider.named ? at : written(at, slider.whole ? ",.0f" : "g");
+      sliders[i].setAttribute("aria-valuetext", text);
+      sliders[i].closest(".slider").querySelector("output").value = text;
+    });
+    trouble.textContent = "";
+    ask();
+  };
+
+  const [first] = sliders;
+  const pause = () => { clearInterval(timer); timer = undefined; play.textContent = "Play"; };
+  const step = () => {
+    first.value = Math.floor(Number(first.value)) + 1;
+    show();
+    if (first.value === first.max) pause();
+  };
+  play.addEventListener("click", () => {
+    if (timer) return pause();
+    if (first.value === first.max) { first.value = 0; show(); }
+    play.textContent = "Pause";
+    status.textContent = ""; // what plays is not read out, what the reader moves is
+    loud = false;
+    timer = setInterval(step, 200);
+  });
+  const moved = () => { pause(); loud = true; show(); };
+  sliders.forEach((slider, i) => {
+    if (!data.sliders[i].named) slider.step = 0.25;
+    slider.addEventListener("input", moved);
+  });
+  luck?.addEventListener("click", () => { seed += 1; lucky.value = `seed ${seed}`; moved(); });
+  inputs.forEach((input, a) => input.addEventListener("input", () => {
+    const bad = inputs.filter((each) => !each.value.trim() || !each.validity.valid);
+    inputs.forEach((each) => each.setAttribute("aria-invalid", bad.includes(each)));
+    if (bad.length) { trouble.textContent = "A mean must be a number from 0 to 1."; return; }
+    means = inputs.map((each) => Number(each.value));
+    moved();
+  }));
+
+  const near = new IntersectionObserver(([entry]) => {
+    if (!entry.isIntersecting) return;
+    near.disconnect();
+    if (!worker) ask(true); // so that the first move finds it warm
+  });
+  near.observe(picture);
+  root.querySelector(".controls").hidden = false;
+};
+
+document.querySelectorAll(".fair-explorer[data-live]").forEach(attach);
+})();
