@@ -227,8 +227,8 @@ def live(shows: Bound, arguments: list[str], problem: Any, policy: Any, sums: di
     >>> from fairlib.binding import Form
     >>> def shows(power, square: fl.rules.Number):
     ...     square[0] = 3.0**power
-    >>> form = Form("a picture", "params, state, power", {"power": "power"}, None, sizes=("K",))
-    >>> "Math.pow(3.0, power)" in live(Bound(shows, form, {}), ["params", "state", "power"], None, None, {})
+    >>> form = Form("a picture", "params, state, sliders", {"power": "sliders[0]"}, None, sizes=("K",))
+    >>> "Math.pow(3.0, power)" in live(Bound(shows, form, {}), ["params", "state", "sliders"], None, None, {})
     True
     """
     made = Script(draws())
