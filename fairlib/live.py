@@ -218,7 +218,7 @@ class LiveFigure:
         game = {} if self.live.ready is None else self.live.ready.sizes
         return {"runs": self.live.runs, **game, "T": self.live.horizon}
 
-    def filled(self, setting: Mapping[str, Any], run: int = 0) -> dict[str, Array]:
+    def filled(self, setting: Mapping[str, Any], run: int = 0) -> dict[str, Any]:
         """Return what is filled at a setting, by name."""
         state = self.bound.state(self.sizes)
         sliders = np.array(
@@ -226,7 +226,8 @@ class LiveFigure:
         )
         desk = {"params": self.bound.numbers(self.sizes), "state": state, "sliders": sliders, **self._run(setting, run)}
         self.bound.interpreted(*(desk.get(name) for name in self.asked))
-        return self.bound.memory(state, self.sizes)
+        blocks = self.bound.memory(state, self.sizes)
+        return {name: block if block.ndim else float(block) for name, block in blocks.items()}
 
     def _run(self, setting: Mapping[str, Any], run: int) -> dict[str, Any]:
         """Play a run; return what it leaves, by name."""
@@ -346,7 +347,9 @@ def said(text: str, values: Mapping[str, Any]) -> str:
             return value
         if not _SPEC.fullmatch(spec) or np.ndim(value):
             raise ValueError(f"{found[0]} must be one number, in a format such as .2f, ,.0f, .1%, g or one|other")
-        return spec.split("|")[int(value)] if "|" in spec else format(float(value) + 0.0, spec or "g")
+        if "|" in spec:
+            return spec.split("|")[int(value)]
+        return format(float(value) + 0.0, spec or "g").replace("inf", "∞")
 
     return " ".join(_FIELD.sub(field, text).split())
 

@@ -50,7 +50,7 @@ const short = (x, digits) => {
 const written = (x, spec) => {
   if (typeof x === "string") return x;
   if (spec.includes("|")) return spec.split("|")[Math.trunc(x)];
-  if (!Number.isFinite(x)) return (Number.isNaN(x) ? "nan" : x > 0 ? "inf" : "-inf") + (spec.endsWith("%") ? "%" : "");
+  if (!Number.isFinite(x)) return (Number.isNaN(x) ? "nan" : x > 0 ? "∞" : "-∞") + (spec.endsWith("%") ? "%" : "");
   const digits = Number(/\.(\d+)/.exec(spec)?.[1] ?? 6);
   if (spec.endsWith("%")) return `${fixed(100 * x, digits)}%`;
   if (!spec.endsWith("f")) return short(x, digits);
@@ -114,7 +114,7 @@ const move = (svg, part, values) => {
 
 const attach = (root) => {
   const data = JSON.parse(root.querySelector("script").textContent);
-  const { texts, alt, shows, parts, runs, script, sums } = data;
+  const { alt, shows, parts, runs, script, sums } = data;
   const picture = root.querySelector("img"), [play] = root.querySelectorAll("button");
   const luck = root.querySelector(".chance button"), lucky = root.querySelector(".chance output");
   const status = root.querySelector("[role=status]"), trouble = root.querySelector("[role=alert]");
@@ -194,15 +194,14 @@ const attach = (root) => {
       }
     }
     const numbers = data.sliders.map((slider, i) => (slider.named ? Number(sliders[i].value) : now[slider.name]));
-    const words = Object.fromEntries(data.sliders.map((slider, i) => [slider.name, slider.named ? texts[i][sliders[i].value] : now[slider.name]]));
     const message = { id, shows, sliders: Float64Array.from(numbers), seed, runs, game, sums, means: means && Float64Array.from(means) };
-    const asked = { id, quiet, message, setting: words };
+    const asked = { id, quiet, message, setting: now };
     if (under && !under.quiet) next = asked; // sent once there is news of what is under way, so that each move shows something
     else send(asked);
   };
   const show = () => {
     data.sliders.forEach((slider, i) => {
-      const at = value(slider, sliders[i]), text = slider.named ? at : written(at, slider.whole ? ",.0f" : "g");
+      const at = value(slider, sliders[i]), text = written(at, slider.whole ? ",.0f" : "g");
       sliders[i].setAttribute("aria-valuetext", text);
       sliders[i].closest(".slider").querySelector("output").value = text;
     });

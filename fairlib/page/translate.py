@@ -316,7 +316,7 @@ _MATH = {
     "floor": "floor",
 }
 _MATH |= {"ceil": "ceil", "pow": "pow", "cos": "cos", "sin": "sin", "tanh": "tanh", "atan2": "atan2", "hypot": "hypot"}
-_CONSTANTS = {"inf": "Infinity", "pi": "Math.PI", "e": "Math.E"}
+_CONSTANTS = {"inf": "Infinity", "nan": "NaN", "pi": "Math.PI", "e": "Math.E"}
 
 
 def _allowed(name: str) -> str:
