@@ -283,8 +283,10 @@ class Explorer:
         if live.means:
             number = '<input type="number" min="0" max="1" step="any" autocomplete="off" value'
             means = enumerate(live.problem.arms.means, start=1)
-            inputs = "".join(f'<label>{a} {number}="{mean:g}"></label>' for a, mean in means)
-            said.append(f"<fieldset><legend>{html.escape(live.means)}</legend>{inputs}</fieldset>")
+            inputs = "".join(f'<label>arm {a} {number}="{mean:g}"></label>' for a, mean in means)
+            label = html.escape(live.means)
+            group = f'<div role="group" aria-label="{label}">{inputs}</div>'
+            said.append(f"<details><summary>{label}</summary>{group}</details>")
         return said
 
     def _stored(self) -> dict[str, Any]:
