@@ -397,21 +397,16 @@ def explore(
         signature = inspect.signature(figure)
     except (TypeError, ValueError) as error:
         raise TypeError(f"figure must be a function whose parameters can be read, not {figure!r}: {error}") from None
+    given = list(sliders) if live is None else [*sliders, *Rule(live.shows).memory, *["ghosts"] * (live.runs > 1)]
     try:
-        signature.bind(**dict.fromkeys(_given(sliders, live)))
+        signature.bind(**dict.fromkeys(given))
     except TypeError as error:
-        raise TypeError(f"sliders must be parameters of figure{signature}, not {', '.join(sliders)}: {error}") from None
+        what = "sliders" if live is None else "sliders and what is filled"
+        raise TypeError(f"{what} must be parameters of figure{signature}, not {', '.join(given)}: {error}") from None
     settings = math.prod(len(slider.values) for slider in sliders.values())
     if settings > MOST_SETTINGS:
         raise ValueError(f"sliders must offer at most {MOST_SETTINGS} settings in all, not {settings}")
     return Explorer(figure, sliders, autoplay, live)
-
-
-def _given(sliders: dict[str, Slider], live: Live | None) -> list[str]:
-    """Return the names of what the figure is given."""
-    if live is None:
-        return list(sliders)
-    return [*sliders, *Rule(live.shows).memory, *(["ghosts"] if live.runs > 1 else [])]
 
 
 _PAGE = Template(resources.files("fairlib").joinpath("explorers.html").read_text(encoding="utf-8"))

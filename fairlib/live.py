@@ -209,6 +209,9 @@ class LiveFigure:
                 gives |= {"ridge": "Ridge(mean, root)"}
                 self.asked += ["mean", "root"]
                 tuples["ridge"] = Ridge
+            stops = sliders["rounds"].values if "rounds" in sliders else (live.horizon,)
+            if not all(isinstance(stop, int) and 1 <= stop <= live.horizon for stop in stops):
+                raise ValueError(f"rounds must be whole numbers from 1 to the horizon, {live.horizon}, not {stops}")
         form = Form("a live picture", ", ".join(self.asked), gives, None, tuples=tuples, sizes=sizes)
         self.bound = Bound(live.shows, form, live.settings)
 
@@ -248,10 +251,12 @@ class LiveFigure:
         fig = self.figure(**setting, **filled[0], **more)
         if isinstance(fig, Figure):
             for i, artist in enumerate(_moving_in(fig)):
-                text, run, _ = artist._moving
+                text, run, ends = artist._moving
+                values = {**setting, **filled[run]}
                 artist.set_gid(f"m{i}")
                 if text is not None:
-                    artist.set_text(said(text, {**setting, **filled[run]}))
+                    artist.set_text(said(text, values))
+                _check_ends(artist, ends, values)
             fig.set_label(said(self.live.alt, {**setting, **filled[0]}))
             self._drawn = fig
         return fig
@@ -337,12 +342,7 @@ def said(text: str, values: Mapping[str, Any]) -> str:
     """
 
     def field(found: re.Match[str]) -> str:
-        name, places, spec = found[1], found[2], found[3] or ""
-        if name not in values:
-            raise ValueError(f"{found[0]} must name one of {', '.join(values)}")
-        value = values[name]
-        for place in re.findall(r"\d+", places):
-            value = value[int(place)]
+        value, spec = _value(found[1] + found[2], values), found[3] or ""
         if isinstance(value, str):
             return value
         if not _SPEC.fullmatch(spec) or np.ndim(value):
@@ -356,6 +356,26 @@ def said(text: str, values: Mapping[str, Any]) -> str:
 
 def _moving_in(figure: Figure) -> list[Any]:
     return figure.findobj(lambda artist: hasattr(artist, "_moving"))
+
+
+def _check_ends(artist: Any, ends: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    """Refuse a part that is drawn elsewhere than where it is said to lie."""
+    for name, end in ends.items():
+        value = _value(end, values) if isinstance(end, str) else end
+        where = _drawn(artist).get(name, value)  # a band does not keep its ends
+        if not np.allclose(where, value, equal_nan=True):
+            raise ValueError(f"{name} must be where {artist!r} is drawn, {where}, not at {end!r}, which is {value}")
+
+
+def _value(named: str, values: Mapping[str, Any]) -> Any:
+    """Return what is filled under a name, or one place of it."""
+    name, *places = re.findall(r"-?\w+", named)
+    if name not in values:
+        raise ValueError(f"{named!r} must name one of {', '.join(values)}")
+    value = values[name]
+    for place in places:
+        value = value[int(place)]
+    return value
 
 
 def _part(artist: Any) -> dict[str, Any]:

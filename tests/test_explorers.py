@@ -12,7 +12,10 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+import fairlib as fl
 from fairlib.explorers import Explorer, Slider, explore
+from fairlib.live import Live, moving
+from fairlib.rules import Number, PerArm
 
 
 @pytest.fixture(autouse=True)
@@ -202,3 +205,126 @@ def test_live_only_in_a_front_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "text/html" in explore(curve, power=Slider("Power", [1, 2]))._repr_mimebundle_()
     monkeypatch.setenv("JPY_SESSION_NAME", "chapter.md")
     assert "text/html" not in explore(curve, power=Slider("Power", [1, 2]))._repr_mimebundle_()
+
+
+def powers(power: float, factor: float, value: Number) -> None:
+    value[0] = factor * 2.0**power
+
+
+def point(power: float, value: float) -> Figure:
+    fig, ax = plt.subplots()
+    moving(ax.plot(value, 0, "o")[0], x="value")
+    moving(ax.set_title(""), "{value:.1f}")
+    return fig
+
+
+def moved(figure: Any = point, **more: Any) -> Explorer:
+    settings: dict[str, Any] = {"alt": "2 to the {power:g} is {value:.2f}", "factor": 1.0, **more}
+    return explore(figure, live=Live(powers, **settings), power=Slider("Power", [0.5, 1, 2], start=1))
+
+
+def test_live_page_holds_one_picture() -> None:
+    explorer = moved()
+    text, stored = page(explorer), data(explorer)
+    assert " data-live>" in text
+    assert text.count("<script") == 1
+    assert unquote(re.findall(r'src="data:image/svg\+xml,([^"]*)"', text)[0]) == explorer.frame(power=1).svg
+    assert explorer.frame(power=0.5).alt == "2 to the 0.5 is 1.41"
+    assert "2.0</text>" in explorer.frame(power=1).svg
+    assert "$shows" in stored["script"]
+    assert [part["id"] for part in stored["parts"]] == ["m0", "m1"]
+    assert page(moved()) == text
+
+
+def test_live_explorer_is_redrawn_by_a_kernel(live: None) -> None:
+    picture, _, slider = moved()._widget.children
+    slider.value = 2
+    assert "2 to the 2 is 4.00" in picture.value
+
+
+def counts(rounds: int, seen: Any, selected: Any, means: Any, count: PerArm, same: Number, best: Number) -> None:
+    last = selected.shape[0] - 1
+    for a in range(count.size):
+        count[a] = selected[last, a]
+        same[0] += abs(seen.selected[a] - selected[last, a])
+        best[0] = max(best[0], means[a])
+
+
+def test_filled_by_runs_of_a_game() -> None:
+    game, policy = fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1()
+    given = []
+
+    def figure(rounds: int, count: Any, same: float, best: float, ghosts: Any) -> Figure:
+        given.append([count, *(each["count"] for each in ghosts)])
+        assert (same, best) == (0, 0.9)
+        return plt.figure()
+
+    live = Live(counts, alt="{count[1]:.0f}", problem=game, policy=policy, horizon=50, runs=3, seed=4)
+    explore(figure, live=live, rounds=Slider("Rounds", [5, 50], start=50))
+    assert np.array_equal(given, [fl.simulate(game, policy, 50, runs=3, seed=4).selected[:, -1]])
+    with pytest.raises(ValueError, match="rounds must be whole numbers from 1 to the horizon, 50"):
+        explore(figure, live=live, rounds=Slider("Rounds", [5, 51]))
+
+
+@pytest.mark.parametrize(
+    ("more", "error", "message"),
+    [
+        ({"alt": " "}, TypeError, "alt must say in words what the picture shows, not ' '"),
+        ({"alt": "{worth:g}"}, ValueError, "'worth' must name one of power, value"),
+        ({"alt": "{value:5d}"}, ValueError, r"\{value:5d\} must be one number, in a format such as"),
+        ({"problem": 3}, TypeError, "problem and policy must be given together"),
+        ({"horizon": 0}, ValueError, "horizon must be a whole number of at least 1, not 0"),
+        ({"runs": 21}, ValueError, "runs must be a whole number from 1 to 20, not 21"),
+        ({"seed": -1}, ValueError, "seed must be a whole number of at least 0, not -1"),
+        ({"means": "Means"}, ValueError, "means can be changed only where arms have a setting of this name"),
+        ({"strange": 1.0}, TypeError, "'powers' is set with factor; it knows no strange"),
+    ],
+)
+def test_bad_live_is_refused(more: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        moved(**more)
+
+
+def test_bad_live_figure_is_refused() -> None:
+    def elsewhere(power: float, value: float) -> Figure:
+        fig, ax = plt.subplots()
+        moving(ax.plot(value + 1, 0, "o")[0], x="value")
+        return fig
+
+    slider = Slider("Power", [1, 2])
+    with pytest.raises(ValueError, match=r"x must be where .* is drawn, .*, not at 'value', which is 2"):
+        moved(elsewhere)
+    with pytest.raises(TypeError, match=r"parameters of figure.*'value'"):
+        moved(curve)
+    with pytest.raises(TypeError, match="live must be a Live, not 3"):
+        explore(curve, live=3, power=slider)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="autoplay must be False for a live explorer"):
+        explore(point, autoplay=True, live=Live(powers, alt="x", factor=1.0), power=slider)
+    with pytest.raises(TypeError, match="a live picture may ask for power, not for seen"):
+        explore(curve, live=Live(lambda power, seen: None, alt="x"), power=slider)
+
+
+def untranslated(power: float, value: Number) -> None:
+    value[:] = [power]
+
+
+def test_what_the_page_cannot_compute_is_refused() -> None:
+    with pytest.raises(ValueError, match="of 'untranslated': a list, which it does not know"):
+        explore(point, live=Live(untranslated, alt="{value}"), power=Slider("Power", [1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("mark", "error", "message"),
+    [
+        (lambda ax: moving(ax, x="low"), TypeError, "artist must be a line, points, a band"),
+        (lambda ax: moving(ax.plot([1])[0], high="low"), ValueError, "Line2D has the ends x, y, not high"),
+        (lambda ax: moving(ax.plot([1])[0], "text"), TypeError, "text must be a string, and goes with a text only"),
+        (lambda ax: moving(ax.set_title(""), "$x$"), ValueError, "text must be one line without formulas"),
+        (lambda ax: moving(ax.set_title(""), "x", run=-1), ValueError, "run must be a whole number of at least 0"),
+        (lambda ax: moving(ax.fill_between([1], [2]), low="low"), ValueError, "a band must be given x, low, high"),
+    ],
+)
+def test_bad_mark_is_refused(mark: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        mark(plt.figure().subplots())
+    plt.close()

@@ -73,7 +73,10 @@ const ends = (end, values) => {
   return turned ? all.reverse() : all;
 };
 const places = ([a, b, c, d, logX, logY], xs, ys) =>
-  xs.map((x, i) => [a * (logX ? Math.log10(x) : x) + b, c * (logY ? Math.log10(ys[i]) : ys[i]) + d]);
+  Array.from({ length: Math.max(xs.length, ys.length) }, (_, i) => {
+    const x = xs[i] ?? xs[0], y = ys[i] ?? ys[0]; // one number is that of all points
+    return [a * (logX ? Math.log10(x) : x) + b, c * (logY ? Math.log10(y) : y) + d];
+  });
 const drawn = ([x, y]) => Number.isFinite(x) && Number.isFinite(y);
 const move = (svg, part, values) => {
   const group = svg.querySelector(`#${part.id}`);
