@@ -1,0 +1,441 @@
+// The playground: arms that are dragged, policies that race on them in workers, and a link that says it all.
+// `fairGames` and `fairRuntime` are made from the package when the book is built.
+addEventListener("DOMContentLoaded", () => {
+  const root = document.querySelector("[data-playground]");
+  if (!root || !window.fairGames || !window.fairRuntime) return;
+  const { start, policies, own: ownLook } = fairGames;
+  const LARGEST = { T: 100000, runs: 20, delay: 500, steepness: 10 };
+  const SHORT = 3000; // Fair-Greedy looks back at all candidates in every round
+  const PATIENCE = 8000; // milliseconds for a run of a reader's own rule
+  const NOTIONS = {
+    regret: ["Regret", "reward lost against the best arm"],
+    deficit: ["Worst deficit", "most plays by which an arm was behind its promise"],
+    r_regret: ["r-regret", "reward lost against the best policy that keeps the promises"],
+    fairness_regret: ["Fairness regret", "distance to the fair policy, summed"],
+    signed_regret: ["Reward regret, signed", "reward lost against the fair policy; below 0 if an unfair one earns more"],
+    reward_regret: ["Reward regret", "the same, rounds in which it is positive alone"],
+    ranks: ["Regret of ranks", "best rank less rank of the candidate chosen"],
+  };
+  const EXAMPLE = `# Play the arm that has paid best, but each arm
+# in at least a tenth of the rounds.
+def my_rule(seen, p, floor=0.1):
+    for a in range(p.size):
+        if seen.observed[a] == 0:
+            return a
+        p[a] = seen.total[a] / seen.observed[a]
+    best = largest(p)
+    for a in range(p.size):
+        p[a] = floor
+    p[best] += 1 - floor * p.size
+`;
+  policies.own = {
+    ...policies.ucb1, name: "your rule", says: "is written below", look: ownLook,
+  };
+  const listed = Object.keys(policies);
+
+  // The state, and the link that says it.
+  const fresh = () => structuredClone({ ...start, rule: start.rule || EXAMPLE });
+  const mostPlays = (arms) => Math.min(arms - 1, 5);
+  const steepest = ({ means, plays }) => (plays > 1 ? Math.floor(100 * Math.log((means.length - 1) / (plays - 1))) / 100 : LARGEST.steepness);
+  const canPlay = (id) => state.plays === 1 || "plays" in policies[id].numbers[0].places.params;
+  const below = (arms) => Math.ceil(100 / arms - 1) / 100; // the largest promise in hundredths below 1 / K
+  function written(state) {
+    const parts = {
+      means: state.means.join(), shares: state.shares.join(), T: state.T, runs: state.runs, seed: state.seed, steepness: state.steepness,
+      plays: state.plays, delay: state.delay, policies: state.policies.join(), show: state.show,
+    };
+    const link = Object.entries(parts).map(([name, value]) => `${name}=${value}`).join("&");
+    return state.rule === EXAMPLE ? link : `${link}&rule=${encodeURIComponent(state.rule)}`;
+  }
+  function read(link) {
+    const state = fresh(), wrong = [], given = new URLSearchParams(link.replaceAll("+", "%2B"));
+    const refuse = (name, allowed) => wrong.push(`In the link, ${name} must be ${allowed}, not “${given.get(name)}”.`);
+    const list = (name) => given.get(name).split(",").map((each) => (each.trim() ? Number(each) : NaN));
+    const whole = (name, low, high) => {
+      if (!given.has(name)) return;
+      const value = given.get(name).trim() ? Number(given.get(name)) : NaN;
+      if (Number.isInteger(value) && value >= low && value <= high) state[name] = value;
+      else refuse(name, `a whole number from ${low} to ${high}`);
+    };
+    for (const name of given.keys()) if (!(name in start)) wrong.push(`The link has “${name}”, which the playground does not know.`);
+    if (given.has("means")) {
+      const means = list("means");
+      if (means.length >= 2 && means.length <= 10 && means.every((x) => x >= 0 && x <= 1)) {
+        state.means = means;
+        state.shares = means.map(() => Math.min(start.shares[0], below(means.length)));
+      } else refuse("means", "2 to 10 numbers from 0 to 1");
+    }
+    const arms = state.means.length;
+    if (given.has("shares")) {
+      const shares = list("shares");
+      if (shares.length === arms && shares.every((x) => x >= 0 && x < 1 / arms)) state.shares = shares;
+      else refuse("shares", `${arms} numbers, one an arm, from 0 to below 1/${arms}`);
+    }
+    whole("T", 10, LARGEST.T);
+    whole("runs", 1, LARGEST.runs);
+    whole("seed", 0, Number.MAX_SAFE_INTEGER);
+    whole("plays", 1, mostPlays(arms));
+    whole("delay", 0, LARGEST.delay);
+    if (given.has("steepness")) {
+      const value = given.get("steepness").trim() ? Number(given.get("steepness")) : NaN;
+      if (value >= 0.1 && value <= steepest(state)) state.steepness = value;
+      else refuse("steepness", `a number from 0.1 to ${steepest(state)}${state.plays > 1 ? ` with ${state.plays} plays a round` : ""}`);
+    }
+    state.steepness = Math.min(state.steepness, steepest(state));
+    if (given.has("policies")) {
+      const asked = given.get("policies").split(",").filter(Boolean), strange = asked.filter((id) => !(id in policies));
+      state.policies = listed.filter((id) => asked.includes(id));
+      if (strange.length) wrong.push(`The link has the policy “${strange[0]}”; there are ${listed.join(", ")}.`);
+    }
+    if (given.has("show")) given.get("show") in NOTIONS ? (state.show = given.get("show")) : refuse("show", Object.keys(NOTIONS).join(", "));
+    if (given.has("rule")) state.rule = given.get("rule");
+    return { state, wrong };
+  }
+  const asked = () => (location.hash.includes("=") ? location.hash.slice(1) : "");
+  let { state, wrong } = read(asked());
+  let keeping;
+  const keep = () => { // browsers allow so many changes of an address a minute, and none needs to be a page of its own
+    clearTimeout(keeping);
+    keeping = setTimeout(() => history.replaceState(null, "", `#${written(state)}`), 250);
+  };
+
+  // The page.
+  root.innerHTML = `
+    <p class="wrong" role="alert"></p>
+    <fieldset class="arms"><legend>Arms: drag a mean, and write below it what the arm is promised</legend><div class="columns"></div>
+      <div class="row"><button type="button" data-do="more">One arm more</button><button type="button" data-do="fewer">One arm fewer</button></div></fieldset>
+    <div class="settings">
+      <label>Rounds of a run (T) <input type="number" data-set="T" min="10" max="${LARGEST.T}"></label>
+      <label>Seed <input type="number" data-set="seed" min="0" max="${Number.MAX_SAFE_INTEGER}"></label>
+      <label>Runs <output></output><input type="range" data-set="runs" min="1" max="${LARGEST.runs}"></label>
+      <label>Steepness of merit <output></output><input type="range" data-set="steepness" min="0.1" step="0.1"></label>
+      <label>Plays a round <output></output><input type="range" data-set="plays" min="1"></label>
+      <label>Mean delay in rounds <output></output><input type="range" data-set="delay" min="0" max="${LARGEST.delay}"></label>
+    </div>
+    <fieldset class="racers"><legend>Who plays</legend></fieldset>
+    <details class="own"><summary>A rule of your own</summary>
+      <label>Your rule, in Python<textarea rows="12" spellcheck="false" autocapitalize="off" autocomplete="off"></textarea></label>
+      <div class="row"><button type="button" data-do="own">Let it play</button><span class="read" role="status"></span></div><p class="fault wrong" role="alert"></p></details>
+    <div class="row"><button type="button" data-do="link">Copy link</button><button type="button" data-do="again">Start again</button><span class="said" role="status"></span></div>
+    <h3>Share of rounds in which each arm was played, %</h3>
+    <p><span class="key"></span> promised <span class="key fair"></span> fair by merit</p>
+    <div class="strips"></div>
+    <div class="row"><label>Curve of <select></select></label></div>
+    <div class="curve"></div>
+    <div class="scroll"><table></table></div>
+    <p class="ranks"></p>`;
+  const find = (selector) => root.querySelector(selector), all = (selector) => [...root.querySelectorAll(selector)];
+  const dash = ({ look }) => `<svg class="dash" viewBox="0 0 48 12" aria-hidden="true"><line x1="0" x2="48" y1="6" y2="6" stroke-width="3" stroke="${look.stroke}" stroke-dasharray="${look.dash}"/></svg>`;
+  find(".racers").innerHTML += listed.map((id) => `<label><input type="checkbox" value="${id}">${dash(policies[id])}<span>${policies[id].name}
+    <small>${policies[id].says}</small></span></label>`).join("");
+  find("select").innerHTML = Object.entries(NOTIONS).map(([name, [title, says]]) => `<option value="${name}">${title}: ${says}</option>`).join("");
+
+  // What the reader sets, shown.
+  function drawArms() {
+    const { means, shares } = state, most = below(means.length);
+    if (all(".arm").length !== means.length) {
+      find(".columns").innerHTML = means.map((_, a) => `<div class="arm"><span></span>
+        <div class="mean" role="slider" tabindex="0" aria-orientation="vertical" aria-label="Mean of arm ${a + 1}" aria-valuemin="0" aria-valuemax="1" data-arm="${a}"><i></i></div>
+        <span aria-hidden="true">${a + 1}</span><input type="number" min="0" step="0.01" aria-label="Promised share of arm ${a + 1}" data-arm="${a}"></div>`).join("");
+    }
+    all(".arm").forEach((arm, a) => {
+      const [said] = arm.children, slider = arm.querySelector(".mean"), promise = arm.querySelector("input");
+      said.textContent = String(+means[a].toFixed(3));
+      slider.setAttribute("aria-valuenow", means[a]);
+      slider.setAttribute("aria-valuetext", `${+means[a].toFixed(3)}`);
+      slider.firstElementChild.style.height = `${100 * means[a]}%`;
+      promise.max = most;
+      promise.removeAttribute("aria-invalid");
+      if (promise !== document.activeElement || Number(promise.value) !== shares[a]) promise.value = shares[a];
+    });
+  }
+  function drawSettings() {
+    const { means, plays } = state;
+    find("[data-set=plays]").max = mostPlays(means.length);
+    find("[data-set=steepness]").max = steepest(state);
+    find("[data-set=steepness]").step = "any"; // a link may have any
+    for (const input of all("[data-set]")) {
+      const value = state[input.dataset.set], shown = input.parentElement.querySelector("output");
+      if (input !== document.activeElement || Number(input.value) !== value) input.value = value;
+      if (shown) shown.textContent = input.dataset.set === "delay" && !value ? "none" : String(+value.toFixed(2));
+      if (shown) input.setAttribute("aria-valuetext", shown.textContent);
+    }
+    for (const box of all(".racers input")) {
+      box.checked = state.policies.includes(box.value);
+      box.disabled = !canPlay(box.value);
+      box.closest("label").querySelector("small").textContent = box.disabled ? `plays one arm a round, and sits out while there are ${plays}` : policies[box.value].says;
+    }
+    find("[data-do=more]").disabled = means.length === 10;
+    find("[data-do=fewer]").disabled = means.length === 2;
+    find("select").value = state.show;
+    if (find("textarea").value !== state.rule) find("textarea").value = state.rule;
+  }
+  const complain = (sentences) => { find(".wrong").textContent = sentences.join(" "); };
+  function drawAll() { drawArms(); drawSettings(); drawResults(); }
+
+  // The race: each policy's runs in a worker of its own, some at a time; a new race ends the one before.
+  const PLAY = `onmessage = ({ data: { game, seed, runs } }) => {
+    for (let run = 0, fault = 0; run < runs && !fault; run++) {
+      const made = $play(game, seed, run);
+      postMessage({ fault: fault = made.fault, selected: made.selected, sums: made.sums });
+    }
+  };`;
+  const LANES = Math.min(4, navigator.hardwareConcurrency || 2);
+  const results = new Map(); // by policy: its game, and what was recorded of each run
+  root.results = results;
+  let running = new Map(), queue = [], addresses = {}, translated = null; // the reader's rule, once it is read
+
+  const put = (numbers, places, values) => {
+    for (const [name, value] of Object.entries(values)) {
+      for (const [from, to] of places[name] ?? []) for (let i = from; i < to; i++) numbers[i] = value[i - from] ?? value;
+    }
+  };
+  function gameOf(id) {
+    const { means, shares, plays, steepness, delay, T } = state, arms = means.length, last = id === "fair-greedy" ? Math.min(T, SHORT) : T;
+    const game = structuredClone(policies[id].numbers[arms - 2]), { places } = game, best = means.toSorted((x, y) => y - x).slice(0, plays).reduce((x, y) => x + y, 0);
+    game.rounds = [...new Set(Array.from({ length: 60 }, (_, i) => Math.max(1, Math.round((last * (i + 1)) / 60))))];
+    if (id === "fair-greedy") { // a group's candidates are worth its mean give or take what its weight says
+      put(game.table, places.table, { biases: means.map((x) => x - 0.2) });
+      const [[from]] = places.truth.table;
+      means.forEach((x, a) => { for (const i of [2, 3]) game.truth[from + game.truth[from + 1 + a] + i] = x + 0.4 * (i - 2.5); });
+      return game;
+    }
+    const values = { means, best, shares, plays, base: Math.log(4 * plays * arms), "merit.steepness": steepness };
+    put(game.params, places.params, values);
+    put(game.truth, places.truth, values);
+    game.table = means.map((x) => [x]);
+    game.waits = means.map(() => [-1 / Math.log1p(-1 / Math.max(delay, 1))]);
+    Object.assign(game, { late: delay > 0, plays });
+    if (id === "own") Object.assign(game, translated.numbers(arms, T));
+    return game;
+  }
+  function stop() {
+    for (const [worker, timer] of running) { worker.terminate(); clearTimeout(timer); }
+    running.clear();
+  }
+  function race() {
+    stop();
+    for (const id of [...results.keys()]) if (!state.policies.includes(id) || !canPlay(id)) results.delete(id);
+    queue = listed.filter((id) => state.policies.includes(id) && canPlay(id) && (id !== "own" || translated));
+    root.setAttribute("aria-busy", "true");
+    for (let i = 0; i < LANES; i++) next();
+    drawSoon();
+    keep();
+  }
+  function next() {
+    const id = queue.shift();
+    if (!id) {
+      if (!running.size) root.setAttribute("aria-busy", "false");
+      return drawSoon();
+    }
+    addresses[id] ??= URL.createObjectURL(new Blob([fairRuntime, policies[id].script, id === "own" ? translated.script : "", PLAY].map((text) => `${text}\n`), { type: "text/javascript" }));
+    const worker = new Worker(addresses[id]), game = gameOf(id), made = { game, runs: [] };
+    const end = (sentence) => {
+      worker.terminate();
+      clearTimeout(running.get(worker));
+      running.delete(worker);
+      if (sentence) find(".fault").textContent = sentence;
+      next();
+    };
+    const watch = () => {
+      clearTimeout(running.get(worker));
+      running.set(worker, id !== "own" ? 0 : setTimeout(() => end(`Your rule was stopped: in ${PATIENCE / 1000} seconds it did not finish run ${made.runs.length}. Is there a loop in it that never ends?`), PATIENCE));
+    };
+    watch();
+    worker.onmessage = ({ data }) => {
+      if (data.fault) {
+        results.delete(id);
+        return end(data.fault > 0 ? `The rule must return probabilities in [0, 1] that sum to ${game.plays}, or an arm that there is; in round ${data.fault} of run ${made.runs.length} it did not.` : "");
+      }
+      made.runs.push(data);
+      results.set(id, made);
+      drawSoon();
+      if (made.runs.length === state.runs) end();
+      else watch();
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      results.delete(id);
+      end(`The rule broke off: ${event.message}.`);
+    };
+    worker.postMessage({ game, seed: state.seed, runs: state.runs });
+  }
+  let waiting = 0; // while something is dragged a race begins some times a second
+  function raceSoon() {
+    drawArms();
+    drawSettings();
+    waiting ||= setTimeout(() => { waiting = 0; race(); }, 60);
+  }
+
+  // What came of it.
+  const average = (numbers) => numbers.reduce((x, y) => x + y, 0) / numbers.length;
+  const error = (numbers) => Math.sqrt(average(numbers.map((x) => (x - average(numbers)) ** 2)) / (numbers.length - 1));
+  const read4 = (x) => (Math.abs(x) >= 100 ? Math.round(x).toLocaleString("en") : String(+x.toPrecision(3))).replace("-", "−");
+  const sumOf = (id, notion) => (id === "fair-greedy" ? (notion === "ranks" ? policies[id].sums.indexOf("fairness_regret") : -1)
+    : notion === "r_regret" && state.plays > 1 ? -1 : policies[id].sums.indexOf(notion));
+  let drawing = 0;
+  function drawSoon() { drawing ||= requestAnimationFrame(() => { drawing = 0; drawResults(); }); }
+  function drawResults() {
+    const shown = listed.filter((id) => results.has(id)), games = shown.filter((id) => id !== "fair-greedy");
+    const [any] = games.map((id) => results.get(id)), fair = any && [...any.runs[0].sums.at(-1).slice(7)];
+    find(".strips").innerHTML = shown.map((id) => {
+      const { game, runs } = results.get(id), last = game.rounds.at(-1), arms = game.sizes.K, marks = id !== "fair-greedy";
+      const shares = Array.from({ length: arms }, (_, a) => average(runs.map((run) => run.selected.at(-1)[a])) / last);
+      const said = `${policies[id].name}: ${shares.map((x, a) => `arm ${a + 1} ${(100 * x).toFixed(1)} %`).join(", ")}`;
+      return `<section data-policy="${id}"><h4>${dash(policies[id])}${policies[id].name}${marks ? "" : `, ${last.toLocaleString("en")} rounds`}</h4><div class="strip" role="img" aria-label="${said}">${shares.map((x, a) => `
+        <div data-share="${x}">${(100 * x).toFixed(x < 0.0995 ? 1 : 0)}<div class="share"><div style="height:${100 * x}%;background:${policies[id].look.stroke}"></div>
+        <div class="promise" style="bottom:${100 * (state.shares[a] ?? 0)}%"></div>${marks && fair ? `<div class="fair" style="bottom:${100 * fair[a]}%"></div>` : ""}</div>${a + 1}</div>`).join("")}</div></section>`;
+    }).join("");
+    drawTable(shown);
+    drawCurve(shown);
+    const left = running.size || queue.length, arms = state.means.length;
+    find(".said").textContent = left ? "Playing" : shown.length ? `Played ${state.runs} ${state.runs === 1 ? "run" : "runs"} of each.` : "";
+    find(".ranks").textContent = shown.includes("fair-greedy")
+      ? `Fair-Greedy needs to see who is to be chosen. So it plays a game of its own on the same means: in each round each arm sends a candidate, worth its mean give or take 0.2, and it compares each with earlier ones of the same arm. A policy that does not look at candidates has a regret of ranks of ${read4(arms / (arms + 1) - 0.5)} a round, whatever it plays.` : "";
+  }
+  function drawTable(shown) {
+    const head = Object.values(NOTIONS).map(([title]) => `<th scope="col">${title}</th>`).join("");
+    find("table").innerHTML = `<caption class="unseen">Mean over runs, plus or minus its standard error, after the last round</caption><thead><tr><th scope="col">After the last round</th>${head}</tr></thead><tbody>${shown.map((id) => `
+      <tr data-policy="${id}"><th scope="row">${policies[id].name}</th>${Object.entries(NOTIONS).map(([notion, [title]]) => {
+        const at = sumOf(id, notion);
+        if (at < 0) return `<td data-label="${title}">–</td>`;
+        const ends = results.get(id).runs.map((run) => run.sums.at(-1)[at]);
+        return `<td data-label="${title}" data-notion="${notion}" data-value="${average(ends)}"><span>${read4(average(ends))}${ends.length > 1 ? ` ± ${String(+error(ends).toPrecision(2))}` : ""}</span></td>`;
+      }).join("")}</tr>`).join("")}</tbody>`;
+  }
+  function drawCurve(shown) {
+    const box = find(".curve"), wide = Math.max(box.clientWidth, 280), high = 260, labels = wide > 560, right = labels ? 150 : 12, left = 52;
+    const curves = shown.filter((id) => sumOf(id, state.show) >= 0).map((id) => {
+      const { game, runs } = results.get(id), at = sumOf(id, state.show);
+      return { id, points: game.rounds.map((t, i) => [t, average(runs.map((run) => run.sums[i][at]))]) };
+    });
+    const [title, says] = NOTIONS[state.show];
+    if (!curves.length) {
+      box.innerHTML = `<p>Nobody who plays has this notion: ${says}.</p>`;
+      return;
+    }
+    const values = curves.flatMap(({ points }) => points.map(([, y]) => y)), low = Math.min(0, ...values), top = Math.max(...values, low + 1e-9), end = Math.max(...curves.map(({ points }) => points.at(-1)[0]));
+    const step = (span) => { const unit = 10 ** Math.floor(Math.log10(span / 4)); return unit * [1, 2, 5, 10].find((each) => span / (unit * each) <= 5); };
+    const ticks = (from, to) => { const by = step(to - from), made = []; for (let i = Math.ceil(from / by); i * by <= to * 1.0001; i++) made.push(+(i * by).toPrecision(6)); return made; };
+    const x = (t) => left + (t / end) * (wide - left - right), y = (value) => high - 30 - ((value - low) / (top - low)) * (high - 50);
+    const spots = curves.map(({ id, points }) => ({ id, at: y(points.at(-1)[1]) })).sort((one, other) => one.at - other.at);
+    spots.forEach((spot, i) => { if (i) spot.at = Math.max(spot.at, spots[i - 1].at + 15); });
+    const lines = curves.map(({ id, points }) => `<polyline data-policy="${id}" fill="none" stroke-width="2.5" stroke="${policies[id].look.stroke}" stroke-dasharray="${policies[id].look.dash}" points="${[[0, 0], ...points].map(([t, value]) => `${x(t).toFixed(1)},${y(value).toFixed(1)}`).join(" ")}"/>`);
+    const said = `${title}, ${says}, over the rounds. After the last: ${curves.map(({ id, points }) => `${policies[id].name} ${read4(points.at(-1)[1])}`).join(", ")}.`;
+    box.innerHTML = `<svg viewBox="0 0 ${wide} ${high}" height="${high}" role="img" aria-label="${said}">
+      ${ticks(low, top).map((value) => `<line x1="${left}" x2="${wide - right}" y1="${y(value)}" y2="${y(value)}" stroke="#e4e4e1"/><text x="${left - 6}" y="${y(value) + 4}" text-anchor="end">${value.toLocaleString("en").replace("-", "−")}</text>`).join("")}
+      ${ticks(0, end).map((t) => `<text x="${x(t)}" y="${high - 12}" text-anchor="${t === end ? "end" : "middle"}">${t.toLocaleString("en")}</text>`).join("")}
+      ${lines.join("")}
+      ${labels ? spots.map(({ id, at }) => `<text x="${wide - right + 6}" y="${at + 4}" style="fill:${policies[id].look.stroke}">${policies[id].name.replace("FAIR-LEARN(Thompson sampling)", "FAIR-LEARN(Thompson)")}</text>`).join("") : ""}</svg>`;
+  }
+
+  // What the reader does.
+  function move(a, mean) {
+    state.means[a] = Math.min(1, Math.max(0, Math.round(100 * mean) / 100));
+    raceSoon();
+  }
+  const columns = find(".columns");
+  columns.addEventListener("pointerdown", (event) => {
+    const slider = event.target.closest(".mean");
+    if (!slider || event.button) return;
+    event.preventDefault();
+    slider.focus({ preventScroll: true });
+    slider.setPointerCapture(event.pointerId);
+    const follow = ({ clientY }) => {
+      const { top, height } = slider.getBoundingClientRect();
+      move(Number(slider.dataset.arm), (top + height - clientY) / height);
+    };
+    slider.onpointermove = follow;
+    slider.onlostpointercapture = () => { slider.onpointermove = null; };
+    follow(event);
+  });
+  columns.addEventListener("keydown", (event) => {
+    const slider = event.target.closest(".mean");
+    if (!slider) return;
+    const a = Number(slider.dataset.arm), by = { ArrowUp: 0.01, ArrowRight: 0.01, ArrowDown: -0.01, ArrowLeft: -0.01, PageUp: 0.1, PageDown: -0.1 }[event.key];
+    const to = by ? state.means[a] + by : { Home: 0, End: 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    move(a, to);
+  });
+  columns.addEventListener("input", ({ target }) => {
+    const arms = state.means.length, share = Number(target.value), fine = target.value.trim() && share >= 0 && share < 1 / arms;
+    target.setAttribute("aria-invalid", String(!fine));
+    complain(fine ? [] : [`What arm ${+target.dataset.arm + 1} is promised must be a number from 0 to below 1/${arms}, not “${target.value}”.`]);
+    if (!fine) return;
+    state.shares[target.dataset.arm] = share;
+    raceSoon();
+  });
+  columns.addEventListener("change", drawArms);
+  find(".settings").addEventListener("input", ({ target }) => {
+    const { set } = target.dataset, value = target.value.trim() ? Number(target.value) : NaN, low = Number(target.min), high = Number(target.max);
+    const rounded = set === "steepness" ? Math.round(10 * value) / 10 : value;
+    const fine = rounded >= low && (set === "steepness" || (Number.isInteger(value) && value <= high));
+    target.setAttribute("aria-invalid", String(!fine));
+    complain(fine ? [] : [`${target.parentElement.firstChild.textContent.trim()} must be a whole number from ${low} to ${high}, not “${target.value}”.`]);
+    if (!fine) return;
+    state[set] = set === "steepness" ? Math.min(rounded, high) : value;
+    if (set === "plays" && state.steepness > steepest(state)) {
+      state.steepness = steepest(state);
+      complain([`With ${value} plays a round and ${state.means.length} arms merit may be no steeper than ${state.steepness}, or an arm could need a probability above 1.`]);
+    }
+    raceSoon();
+  });
+  find(".racers").addEventListener("change", ({ target }) => {
+    state.policies = listed.filter((id) => (id === target.value ? target.checked : state.policies.includes(id)));
+    if (target.value === "own" && target.checked) letOwnPlay();
+    else race();
+  });
+  find("select").addEventListener("change", ({ target }) => { state.show = target.value; keep(); drawResults(); });
+  find("textarea").addEventListener("input", ({ target }) => { state.rule = target.value; keep(); });
+  function resize(arms) {
+    state.means = Array.from({ length: arms }, (_, a) => state.means[a] ?? 0.5);
+    state.shares = state.means.map((_, a) => Math.min(state.shares[a] ?? 0, below(arms)));
+    state.plays = Math.min(state.plays, mostPlays(arms));
+    state.steepness = Math.min(state.steepness, steepest(state));
+    complain([]);
+    raceSoon();
+  }
+  const deeds = {
+    more: () => resize(state.means.length + 1),
+    fewer: () => resize(state.means.length - 1),
+    again: () => { complain([]); state = fresh(); begin(); },
+    own: () => { state.policies = listed.filter((id) => id === "own" || state.policies.includes(id)); letOwnPlay(); },
+    link: async () => {
+      const link = `${location.href.split("#")[0]}#${written(state)}`;
+      history.replaceState(null, "", link);
+      try { await navigator.clipboard.writeText(link); } catch { // a page on a disk may not
+        const field = document.createElement("textarea");
+        field.value = link;
+        root.append(field);
+        field.select();
+        document.execCommand("copy");
+        field.remove();
+      }
+      find(".said").textContent = "The link is copied; it is in the address line as well.";
+    },
+  };
+  root.addEventListener("click", ({ target }) => deeds[target.closest("[data-do]")?.dataset.do]?.());
+
+  // A reader's own rule: read and translated by the book's own translator, in Python, which is fetched when it is needed.
+  async function letOwnPlay() {
+    race();
+  }
+
+  function begin() {
+    drawAll();
+    if (state.policies.includes("own")) letOwnPlay();
+    else race();
+  }
+  addEventListener("hashchange", () => {
+    if (!asked() || asked() === written(state)) return;
+    ({ state, wrong } = read(asked()));
+    complain(wrong);
+    begin();
+  });
+  addEventListener("resize", drawSoon);
+  root.hidden = false;
+  document.querySelector("[data-still]")?.remove();
+  complain(wrong);
+  begin();
+});
