@@ -1,5 +1,6 @@
 // The playground: arms that are dragged, policies that race on them in workers, and a link that says it all.
 // `fairGames` and `fairRuntime` are made from the package when the book is built.
+const { src: script } = document.currentScript;
 addEventListener("DOMContentLoaded", () => {
   const root = document.querySelector("[data-playground]");
   if (!root || !window.fairGames || !window.fairRuntime) return;
@@ -120,7 +121,7 @@ def my_rule(seen, p, floor=0.1):
     <h3>Share of rounds in which each arm was played, %</h3>
     <p><span class="key"></span> promised <span class="key fair"></span> fair by merit</p>
     <div class="strips"></div>
-    <div class="row"><label>Curve of <select></select></label></div>
+    <label class="curve-of">Curve of <select></select></label>
     <div class="curve"></div>
     <div class="scroll"><table></table></div>
     <p class="ranks"></p>`;
@@ -206,7 +207,7 @@ def my_rule(seen, p, floor=0.1):
     game.table = means.map((x) => [x]);
     game.waits = means.map(() => [-1 / Math.log1p(-1 / Math.max(delay, 1))]);
     Object.assign(game, { late: delay > 0, plays });
-    if (id === "own") Object.assign(game, translated.numbers(arms, T));
+    if (id === "own") Object.assign(game, translated.numbers(arms));
     return game;
   }
   function stop() {
@@ -270,7 +271,7 @@ def my_rule(seen, p, floor=0.1):
   // What came of it.
   const average = (numbers) => numbers.reduce((x, y) => x + y, 0) / numbers.length;
   const error = (numbers) => Math.sqrt(average(numbers.map((x) => (x - average(numbers)) ** 2)) / (numbers.length - 1));
-  const read4 = (x) => (Math.abs(x) >= 100 ? Math.round(x).toLocaleString("en") : String(+x.toPrecision(3))).replace("-", "−");
+  const read4 = (x) => (Math.abs(x) < 1e-9 ? "0" : Math.abs(x) >= 100 ? Math.round(x).toLocaleString("en") : String(+x.toPrecision(3))).replace("-", "−");
   const sumOf = (id, notion) => (id === "fair-greedy" ? (notion === "ranks" ? policies[id].sums.indexOf("fairness_regret") : -1)
     : notion === "r_regret" && state.plays > 1 ? -1 : policies[id].sums.indexOf(notion));
   let drawing = 0;
@@ -278,13 +279,17 @@ def my_rule(seen, p, floor=0.1):
   function drawResults() {
     const shown = listed.filter((id) => results.has(id)), games = shown.filter((id) => id !== "fair-greedy");
     const [any] = games.map((id) => results.get(id)), fair = any && [...any.runs[0].sums.at(-1).slice(7)];
+    const sharesOf = (id) => {
+      const { game, runs } = results.get(id);
+      return Array.from({ length: game.sizes.K }, (_, a) => average(runs.map((run) => run.selected.at(-1)[a])) / game.rounds.at(-1));
+    };
+    const top = Math.max(...shown.flatMap(sharesOf), ...(fair ?? []), ...state.shares);
     find(".strips").innerHTML = shown.map((id) => {
-      const { game, runs } = results.get(id), last = game.rounds.at(-1), arms = game.sizes.K, marks = id !== "fair-greedy";
-      const shares = Array.from({ length: arms }, (_, a) => average(runs.map((run) => run.selected.at(-1)[a])) / last);
+      const last = results.get(id).game.rounds.at(-1), marks = id !== "fair-greedy", shares = sharesOf(id);
       const said = `${policies[id].name}: ${shares.map((x, a) => `arm ${a + 1} ${(100 * x).toFixed(1)} %`).join(", ")}`;
       return `<section data-policy="${id}"><h4>${dash(policies[id])}${policies[id].name}${marks ? "" : `, ${last.toLocaleString("en")} rounds`}</h4><div class="strip" role="img" aria-label="${said}">${shares.map((x, a) => `
-        <div data-share="${x}">${(100 * x).toFixed(x < 0.0995 ? 1 : 0)}<div class="share"><div style="height:${100 * x}%;background:${policies[id].look.stroke}"></div>
-        <div class="promise" style="bottom:${100 * (state.shares[a] ?? 0)}%"></div>${marks && fair ? `<div class="fair" style="bottom:${100 * fair[a]}%"></div>` : ""}</div>${a + 1}</div>`).join("")}</div></section>`;
+        <div data-share="${x}">${(100 * x).toFixed(x < 0.0995 ? 1 : 0)}<div class="share"><div style="height:${100 * x / top}%;background:${policies[id].look.stroke}"></div>
+        <div class="promise" style="bottom:${100 * (state.shares[a] ?? 0) / top}%"></div>${marks && fair ? `<div class="fair" style="bottom:${100 * fair[a] / top}%"></div>` : ""}</div>${a + 1}</div>`).join("")}</div></section>`;
     }).join("");
     drawTable(shown);
     drawCurve(shown);
@@ -300,7 +305,7 @@ def my_rule(seen, p, floor=0.1):
         const at = sumOf(id, notion);
         if (at < 0) return `<td data-label="${title}">–</td>`;
         const ends = results.get(id).runs.map((run) => run.sums.at(-1)[at]);
-        return `<td data-label="${title}" data-notion="${notion}" data-value="${average(ends)}"><span>${read4(average(ends))}${ends.length > 1 ? ` ± ${String(+error(ends).toPrecision(2))}` : ""}</span></td>`;
+        return `<td data-label="${title}" data-notion="${notion}" data-value="${average(ends)}"><span>${read4(average(ends))}${ends.length > 1 ? ` ± ${read4(+error(ends).toPrecision(2))}` : ""}</span></td>`;
       }).join("")}</tr>`).join("")}</tbody>`;
   }
   function drawCurve(shown) {
@@ -418,7 +423,43 @@ def my_rule(seen, p, floor=0.1):
   root.addEventListener("click", ({ target }) => deeds[target.closest("[data-do]")?.dataset.do]?.());
 
   // A reader's own rule: read and translated by the book's own translator, in Python, which is fetched when it is needed.
+  const place = new URL(".", script);
+  let reader = null;
+  const fetched = (name) => new Promise((done, failed) => {
+    const element = document.createElement("script");
+    Object.assign(element, { src: new URL(name, place), onload: done, onerror: () => failed(new Error(`${name} could not be loaded`)) });
+    document.head.append(element);
+  });
+  async function startReader() {
+    await Promise.all([fetched("brython.js"), fetched("playground-own.js")]);
+    __BRYTHON__.use_VFS = true;
+    __BRYTHON__.update_VFS(window.fairOwn);
+    __BRYTHON__.runPythonSource("import reader", "page"); // sets `fairRead`
+  }
   async function letOwnPlay() {
+    find(".own").open = true;
+    find(".fault").textContent = "";
+    translated = null;
+    results.delete("own");
+    find(".read").textContent = "Reading the rule";
+    try {
+      await (reader ??= startReader());
+      const [script, memory, readers, refused] = window.fairRead(state.rule);
+      if (refused) find(".fault").textContent = `${refused[0].toUpperCase()}${refused.slice(1)}.`;
+      else {
+        URL.revokeObjectURL(addresses.own);
+        delete addresses.own;
+        translated = { script, numbers: (arms) => { // where each piece of its memory begins and ends
+          const ends = memory.reduce((sums, size) => [...sums, sums.at(-1) + (size === "K" ? arms : size)], [0]);
+          return { params: memory.flatMap((_, i) => [ends[i], ends[i + 1]]), memory: ends.at(-1), readers };
+        } };
+      }
+    } catch (error) {
+      reader = null;
+      find(".fault").textContent = `The rule could not be read: ${error.message}.`;
+    }
+    find(".read").textContent = "";
+    drawSettings();
     race();
   }
 

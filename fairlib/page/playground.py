@@ -1,5 +1,6 @@
 """The playground: one problem on which the policies of all four papers race, and every notion's regret."""
 
+import inspect
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib.arms import TALLY, Bandit, bernoulli
-from fairlib.binding import Bound
+from fairlib.binding import Bound, opened
 from fairlib.compilation import helper
 from fairlib.classic import thompson_beta, ucb1
 from fairlib.contexts import ContextPolicy
@@ -19,12 +20,14 @@ from fairlib.delays.game import _cap, semi_tally
 from fairlib.exposure import fairx_ts, fairx_ucb
 from fairlib.figures import look
 from fairlib.merit import Merit, exponential, fair_policy, play_by_merit
-from fairlib.page.games import numbers, script
-from fairlib.policy import Policy
+from fairlib.page import own, translate
+from fairlib.page.games import draws, function_of, numbers, script
+from fairlib.page.translate import CHANCE, REAL, Function, Script
+from fairlib.policy import RULE, Policy, any_of_the_best, explore, largest, share_out, try_each_once
 from fairlib.ranks import fair_greedy, separate_groups
 from fairlib.ranks.worlds import WeightedBandit
 from fairlib.result import Result
-from fairlib.rules import Number, PerArm
+from fairlib.rules import News, Number, PerArm, Seen
 from fairlib.shares import fair_learn, fair_ucb
 from fairlib.shares.game import _below_one_in_k, shares_tally
 
@@ -325,3 +328,44 @@ def _drawn(name: str) -> dict[str, str]:
     known = look(name)
     dash = known["linestyle"]
     return {"stroke": known["color"], "dash": "" if dash == "-" else " ".join(f"{2 * each:g}" for each in dash[1])}
+
+
+def own_contents() -> dict[str, Any]:
+    """Return what the page needs to read a reader's own rule.
+
+    Returns
+    -------
+    dict
+        The sources of the `modules` that translate it, by name, and what is `known` to them: how the engine calls a
+        rule (`flat` and `gives`), the named `tuples`, the sources of `helpers`, and the ways to draw, in Python
+        (`draws`) around what is drawn in JavaScript (`drawn`).
+
+    Examples
+    --------
+    >>> sorted(own_contents()["known"]["draws"])
+    ['beta', 'normal', 'random', 'standard_exponential', 'standard_normal']
+    """
+    helpers = [any_of_the_best, explore, largest, share_out, try_each_once, opened]
+    drawn, made = Script(draws()), {"random": "def random(rng):\n    return drawn_random(rng)"}
+    natives = {"drawn_random": "$double"}
+    for name, given in _DRAWS.items():
+        arguments = ", ".join(["rng", *given])
+        way = draws()[name]
+        way = drawn.add(way, [CHANCE, *[REAL] * len(given)]) if isinstance(way, Function) else way
+        natives[f"drawn_{name}"] = way.name
+        made[name] = f"def {name}({arguments}):\n    return drawn_{name}({arguments})"
+    return {
+        "modules": {each.__name__: inspect.getsource(each) for each in (translate, own)},
+        "known": {
+            "flat": RULE.flat,
+            "gives": dict(RULE.gives),
+            "tuples": {"Seen": Seen._fields, "News": News._fields},
+            "helpers": {each.__name__: function_of(each).text for each in helpers},
+            "draws": made,
+            "natives": natives,
+            "drawn": drawn.text(),
+        },
+    }
+
+
+_DRAWS = {"beta": "ab", "normal": ("mean", "sd"), "standard_normal": "", "standard_exponential": ""}
