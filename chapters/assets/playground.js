@@ -4,9 +4,8 @@ const { src: script } = document.currentScript;
 addEventListener("DOMContentLoaded", () => {
   const root = document.querySelector("[data-playground]");
   if (!root || !window.fairGames || !window.fairRuntime) return;
-  const { start, policies, own: ownLook } = fairGames;
+  const { start, spread, short, policies, own } = fairGames;
   const LARGEST = { T: 100000, runs: 20, delay: 500, steepness: 10 };
-  const SHORT = 3000; // Fair-Greedy looks back at all candidates in every round
   const PATIENCE = 8000; // milliseconds for a run of a reader's own rule
   const NOTIONS = {
     regret: ["Regret", "reward lost against the best arm"],
@@ -17,25 +16,11 @@ addEventListener("DOMContentLoaded", () => {
     reward_regret: ["Reward regret", "the same, rounds in which it is positive alone"],
     ranks: ["Regret of ranks", "best rank less rank of the candidate chosen"],
   };
-  const EXAMPLE = `# Play the arm that has paid best, but each arm
-# in at least a tenth of the rounds.
-def my_rule(seen, p, floor=0.1):
-    for a in range(p.size):
-        if seen.observed[a] == 0:
-            return a
-        p[a] = seen.total[a] / seen.observed[a]
-    best = largest(p)
-    for a in range(p.size):
-        p[a] = floor
-    p[best] += 1 - floor * p.size
-`;
-  policies.own = {
-    ...policies.ucb1, name: "your rule", says: "is written below", look: ownLook,
-  };
+  policies.own = { ...policies.ucb1, name: "your rule", says: "is written below", look: own };
   const listed = Object.keys(policies);
 
   // The state, and the link that says it.
-  const fresh = () => structuredClone({ ...start, rule: start.rule || EXAMPLE });
+  const fresh = () => structuredClone(start);
   const mostPlays = (arms) => Math.min(arms - 1, 5);
   const steepest = ({ means, plays }) => (plays > 1 ? Math.floor(100 * Math.log((means.length - 1) / (plays - 1))) / 100 : LARGEST.steepness);
   const canPlay = (id) => state.plays === 1 || "plays" in policies[id].numbers[0].places.params;
@@ -46,7 +31,7 @@ def my_rule(seen, p, floor=0.1):
       plays: state.plays, delay: state.delay, policies: state.policies.join(), show: state.show,
     };
     const link = Object.entries(parts).map(([name, value]) => `${name}=${value}`).join("&");
-    return state.rule === EXAMPLE ? link : `${link}&rule=${encodeURIComponent(state.rule)}`;
+    return state.rule === start.rule ? link : `${link}&rule=${encodeURIComponent(state.rule)}`;
   }
   function read(link) {
     const state = fresh(), wrong = [], given = new URLSearchParams(link.replaceAll("+", "%2B"));
@@ -116,7 +101,8 @@ def my_rule(seen, p, floor=0.1):
     <fieldset class="racers"><legend>Who plays</legend></fieldset>
     <details class="own"><summary>A rule of your own</summary>
       <label>Your rule, in Python<textarea rows="12" spellcheck="false" autocapitalize="off" autocomplete="off"></textarea></label>
-      <div class="row"><button type="button" data-do="own">Let it play</button><span class="read" role="status"></span></div><p class="fault wrong" role="alert"></p></details>
+      <div class="row"><button type="button" data-do="own">Let it play</button><span class="read" role="status"></span></div></details>
+    <p class="fault wrong" role="alert"></p>
     <div class="row"><button type="button" data-do="link">Copy link</button><button type="button" data-do="again">Start again</button><span class="said" role="status"></span></div>
     <h3>Share of rounds in which each arm was played, %</h3>
     <p><span class="key"></span> promised <span class="key fair"></span> fair by merit</p>
@@ -192,13 +178,13 @@ def my_rule(seen, p, floor=0.1):
     }
   };
   function gameOf(id) {
-    const { means, shares, plays, steepness, delay, T } = state, arms = means.length, last = id === "fair-greedy" ? Math.min(T, SHORT) : T;
-    const game = structuredClone(policies[id].numbers[arms - 2]), { places } = game, best = means.toSorted((x, y) => y - x).slice(0, plays).reduce((x, y) => x + y, 0);
+    const { means, shares, plays, steepness, delay, T } = state, arms = means.length, last = id === "fair-greedy" ? Math.min(T, short) : T;
+    const game = structuredClone(policies[id].numbers[arms - 2]), { places } = game, best = [...means].sort((x, y) => y - x).slice(0, plays).reduce((x, y) => x + y, 0);
     game.rounds = [...new Set(Array.from({ length: 60 }, (_, i) => Math.max(1, Math.round((last * (i + 1)) / 60))))];
     if (id === "fair-greedy") { // a group's candidates are worth its mean give or take what its weight says
-      put(game.table, places.table, { biases: means.map((x) => x - 0.2) });
+      put(game.table, places.table, { biases: means.map((x) => x - spread / 2) });
       const [[from]] = places.truth.table;
-      means.forEach((x, a) => { for (const i of [2, 3]) game.truth[from + game.truth[from + 1 + a] + i] = x + 0.4 * (i - 2.5); });
+      means.forEach((x, a) => { for (const i of [2, 3]) game.truth[from + game.truth[from + 1 + a] + i] = x + spread * (i - 2.5); });
       return game;
     }
     const values = { means, best, shares, plays, base: Math.log(4 * plays * arms), "merit.steepness": steepness };
@@ -219,9 +205,9 @@ def my_rule(seen, p, floor=0.1):
     for (const id of [...results.keys()]) if (!state.policies.includes(id) || !canPlay(id)) results.delete(id);
     queue = listed.filter((id) => state.policies.includes(id) && canPlay(id) && (id !== "own" || translated));
     root.setAttribute("aria-busy", "true");
+    if (translated) find(".fault").textContent = "";
     for (let i = 0; i < LANES; i++) next();
     drawSoon();
-    keep();
   }
   function next() {
     const id = queue.shift();
@@ -263,6 +249,7 @@ def my_rule(seen, p, floor=0.1):
   }
   let waiting = 0; // while something is dragged a race begins some times a second
   function raceSoon() {
+    keep();
     drawArms();
     drawSettings();
     waiting ||= setTimeout(() => { waiting = 0; race(); }, 60);
@@ -278,7 +265,7 @@ def my_rule(seen, p, floor=0.1):
   function drawSoon() { drawing ||= requestAnimationFrame(() => { drawing = 0; drawResults(); }); }
   function drawResults() {
     const shown = listed.filter((id) => results.has(id)), games = shown.filter((id) => id !== "fair-greedy");
-    const [any] = games.map((id) => results.get(id)), fair = any && [...any.runs[0].sums.at(-1).slice(7)];
+    const [any] = games.map((id) => results.get(id)), fair = any && [...any.runs[0].sums.at(-1).slice(policies.ucb1.sums.indexOf("optimal"))];
     const sharesOf = (id) => {
       const { game, runs } = results.get(id);
       return Array.from({ length: game.sizes.K }, (_, a) => average(runs.map((run) => run.selected.at(-1)[a])) / game.rounds.at(-1));
@@ -296,7 +283,7 @@ def my_rule(seen, p, floor=0.1):
     const left = running.size || queue.length, arms = state.means.length;
     find(".said").textContent = left ? "Playing" : shown.length ? `Played ${state.runs} ${state.runs === 1 ? "run" : "runs"} of each.` : "";
     find(".ranks").textContent = shown.includes("fair-greedy")
-      ? `Fair-Greedy needs to see who is to be chosen. So it plays a game of its own on the same means: in each round each arm sends a candidate, worth its mean give or take 0.2, and it compares each with earlier ones of the same arm. A policy that does not look at candidates has a regret of ranks of ${read4(arms / (arms + 1) - 0.5)} a round, whatever it plays.` : "";
+      ? `Fair-Greedy needs to see who is to be chosen. So it plays a game of its own on the same means: in each round each arm sends a candidate, worth its mean give or take ${spread / 2}, and it compares each with earlier ones of the same arm. A policy that does not look at candidates has a regret of ranks of ${read4(arms / (arms + 1) - 0.5)} a round, whatever it plays.` : "";
   }
   function drawTable(shown) {
     const head = Object.values(NOTIONS).map(([title]) => `<th scope="col">${title}</th>`).join("");
@@ -388,6 +375,7 @@ def my_rule(seen, p, floor=0.1):
   });
   find(".racers").addEventListener("change", ({ target }) => {
     state.policies = listed.filter((id) => (id === target.value ? target.checked : state.policies.includes(id)));
+    keep();
     if (target.value === "own" && target.checked) letOwnPlay();
     else race();
   });
@@ -404,8 +392,8 @@ def my_rule(seen, p, floor=0.1):
   const deeds = {
     more: () => resize(state.means.length + 1),
     fewer: () => resize(state.means.length - 1),
-    again: () => { complain([]); state = fresh(); begin(); },
-    own: () => { state.policies = listed.filter((id) => id === "own" || state.policies.includes(id)); letOwnPlay(); },
+    again: () => { complain([]); state = fresh(); keep(); begin(); },
+    own: () => { state.policies = listed.filter((id) => id === "own" || state.policies.includes(id)); keep(); letOwnPlay(); },
     link: async () => {
       const link = `${location.href.split("#")[0]}#${written(state)}`;
       history.replaceState(null, "", link);
@@ -417,7 +405,7 @@ def my_rule(seen, p, floor=0.1):
         document.execCommand("copy");
         field.remove();
       }
-      find(".said").textContent = "The link is copied; it is in the address line as well.";
+      find(".said").textContent = "The link is copied. It is in the address line, too.";
     },
   };
   root.addEventListener("click", ({ target }) => deeds[target.closest("[data-do]")?.dataset.do]?.());
@@ -442,6 +430,7 @@ def my_rule(seen, p, floor=0.1):
     translated = null;
     results.delete("own");
     find(".read").textContent = "Reading the rule";
+    root.setAttribute("aria-busy", "true");
     try {
       await (reader ??= startReader());
       const [script, memory, readers, refused] = window.fairRead(state.rule);
@@ -476,7 +465,8 @@ def my_rule(seen, p, floor=0.1):
   });
   addEventListener("resize", drawSoon);
   root.hidden = false;
-  document.querySelector("[data-still]")?.remove();
+  const still = document.querySelector("#fig-playground"); // the picture for whoever reads without scripts
+  if (still) still.hidden = true;
   complain(wrong);
   begin();
 });

@@ -18,6 +18,7 @@ from fairlib import engine
 from fairlib.arms import DELAY, no_delay
 from fairlib.binding import Bound, piece, told
 from fairlib.page.generator import pcg64
+from fairlib.page.own import KINDS
 from fairlib.page.translate import (
     CHANCE,
     NOTHING,
@@ -141,9 +142,7 @@ def draws() -> dict[str, Any]:
 
 # The kinds of what the engine hands over, by the names in the forms.
 _DESK = "where the engine's arrays are"
-_KINDS: dict[str, Any] = dict.fromkeys(("t", "arm", "played"), WHOLE) | {"rng": CHANCE, "reward": REAL}
-_KINDS |= dict.fromkeys(("state", "total", "rewards", "chances", "p", "means", "params"), _FLOATS)
-_KINDS |= dict.fromkeys(("selected", "observed", "mail", "arms", "rounds", "groups"), _WHOLES)
+_KINDS: dict[str, Any] = {**KINDS, "arm": WHOLE, "played": WHOLE, "reward": REAL, "means": _FLOATS, "groups": _WHOLES}
 _KINDS |= {"contexts": Array(REAL, 2)}
 _KINDS |= {"ridge": Record("Ridge", (("mean", _FLOATS), ("root", Array(REAL, 2))))}
 _KINDS |= {

@@ -29,7 +29,7 @@ KINDS |= dict.fromkeys(("selected", "observed", "mail", "arms", "rounds"), Array
 
 
 def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
-    """Translate a rule on arms that asks for `seen`, `news`, `rng`, `p`, memory, and settings with a default value.
+    r"""Translate a rule on arms that asks for `seen`, `news`, `rng`, `p`, memory, and settings with a default value.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
     Examples
     --------
     >>> from fairlib.page.playground import own_contents
-    >>> translated("def first(p, n: PerArm):\\n    n[0] += 1\\n    return 0", own_contents()["known"])["memory"]
+    >>> translated("def first(p, n: PerArm):\n    n[0] += 1\n    return 0", own_contents()["known"])["memory"]
     ['K']
-    >>> translated("def first(p):\\n    return [0]", own_contents()["known"])
+    >>> translated("def first(p):\n    return [0]", own_contents()["known"])
     Traceback (most recent call last):
     ValueError: line 2 of your rule: a list, which it does not know
     """
@@ -80,7 +80,8 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
         script = Script({name: Function(name, each, find) for name, each in known["draws"].items()})
         made = script.add(whole, [KINDS[each] for each in known["flat"].split(", ")])
         if made.returns not in (WHOLE, NOTHING, MAYBE):
-            _refuse(rule, f"a rule must return an arm, a whole number, or nothing after it has filled p, not {_said(made.returns)}")
+            allowed = "an arm, a whole number, or nothing after it has filled p"
+            _refuse(rule, f"a rule must return {allowed}, not {_said(made.returns)}")
     except RefusedError as error:
         line, what = error.line, error.what
         if error.function not in ("", *functions):  # it is what is called that does not know what it is given
@@ -120,7 +121,7 @@ def _read(text: str, functions: dict[str, Function], find: Callable[[str], Any])
         raise RefusedError("", error.lineno or 1, str(error.msg)) from None
     lines, rule = text.splitlines(), None
     for i, each in enumerate(tree):
-        if isinstance(each, ast.Import) or isinstance(each, ast.ImportFrom):
+        if isinstance(each, ast.Import | ast.ImportFrom):
             continue  # what there is has its usual name
         if not isinstance(each, ast.FunctionDef):
             _refuse(each, "it must stand in a function, defined by def")
@@ -143,8 +144,11 @@ def _given(rule: Any, i: int, gives: dict[str, str], memory: list[Any]) -> str:
         return f"piece(state, params, {2 * len(memory) - 2})"
     at = i - len(rule.args.args) + len(rule.args.defaults)
     if at < 0:
-        _refuse(each, f"{each.arg!r} is not known: a rule may ask for {', '.join(gives)}, for memory, as {each.arg}: PerArm "
-                f"or Number, and for a setting with a value, as {each.arg}=0.1")
+        _refuse(
+            each,
+            f"{each.arg!r} is not known: a rule may ask for {', '.join(gives)}, for memory, as {each.arg}: PerArm "
+            f"or Number, and for a setting with a value, as {each.arg}=0.1",
+        )
     value, sign = rule.args.defaults[at], 1
     if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
         value, sign = value.operand, -1

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib.arms import TALLY, Bandit, bernoulli
 from fairlib.binding import Bound, opened
-from fairlib.compilation import helper
 from fairlib.classic import thompson_beta, ucb1
+from fairlib.compilation import helper
 from fairlib.contexts import ContextPolicy
 from fairlib.delays import fcts_d, fcucb_d, geometric
 from fairlib.delays.game import _cap, semi_tally
@@ -31,6 +31,24 @@ from fairlib.rules import News, Number, PerArm, Seen
 from fairlib.shares import fair_learn, fair_ucb
 from fairlib.shares.game import _below_one_in_k, shares_tally
 
+SPREAD, NOISE = 0.4, 0.3  # of the candidates, and of what they pay
+SHORT = 3000  # rounds of Fair-Greedy, which looks back at all candidates in every round
+WIDTH = 0.5  # of FairX-UCB, where its theorem takes 5 or so, and learns nothing in games as short
+
+EXAMPLE = """\
+# Play the arm that has paid best, but each arm
+# in at least a share of the rounds.
+def my_rule(seen, p, floor=0.05):
+    for a in range(p.size):
+        if seen.observed[a] == 0:
+            return a
+        p[a] = seen.total[a] / seen.observed[a]
+    best = largest(p)
+    for a in range(p.size):
+        p[a] = floor
+    p[best] += 1 - floor * p.size
+"""
+
 START: dict[str, Any] = {
     "means": [0.9, 0.88, 0.8, 0.7, 0.6, 0.5],
     "shares": [0.1] * 6,
@@ -42,12 +60,9 @@ START: dict[str, Any] = {
     "delay": 0,
     "policies": ["ucb1", "fair-ucb", "fairx-ts", "fcucb-d", "fair-greedy"],
     "show": "fairness_regret",
-    "rule": "",
+    "rule": EXAMPLE,
 }
 """What the page shows at first: the six sellers of the first chapter, each promised a tenth of the rounds."""
-
-SPREAD, NOISE = 0.4, 0.3  # of the candidates, and of what they pay
-WIDTH = 0.5  # of FairX-UCB, where its theorem takes 5 or so, and learns nothing in a game as short
 
 for _each in (shares_tally, semi_tally):
     helper(_each)  # as `every_tally` calls them
@@ -300,8 +315,9 @@ def contents() -> dict[str, Any]:
     Returns
     -------
     dict
-        The `start`; and by its name in a link for each policy its `name`, what it `says`, its `look`, its `script`,
-        the names of its `sums`, and `numbers`, a list of the games with 2, 3, ... arms.
+        The `start`; the `spread` of candidates, and after how many rounds the game with them is cut `short`; the look
+        of a reader's `own` rule; and of all `policies`, by their names in a link, the `name`, what it `says`, its
+        `look`, its `script`, the names of its `sums`, and `numbers`, a list of the games with 2, 3, ... arms.
 
     Examples
     --------
@@ -320,7 +336,7 @@ def contents() -> dict[str, Any]:
                 sums = list(problem.tally.rule.memory)
                 made[name] = {**head, "script": script(problem, policy), "sums": sums, "numbers": []}
             made[name]["numbers"].append({**numbers(problem, policy, 1), "rounds": []})
-    return {"start": START, "policies": made, "own": _drawn("your rule")}
+    return {"start": START, "spread": SPREAD, "short": SHORT, "policies": made, "own": _drawn("your rule")}
 
 
 def _drawn(name: str) -> dict[str, str]:
