@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -23,11 +24,13 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 import fairlib as fl
-from fairlib.delays import geometric
+from fairlib.delays import SemiBandit, geometric
+from fairlib.exposure import ExposureBandit
 from fairlib.merit import exponential
 from fairlib.page.playground import EXAMPLE, SHORT, START, Playground, candidates, racers
 from fairlib.policy import any_of_the_best, explore, largest, share_out, try_each_once
 from fairlib.ranks import fair_greedy
+from fairlib.shares import SharedBandit
 
 ASSETS = Path(__file__).parents[1] / "chapters" / "assets"
 SCRIPTS = ("runtime.js", "playground-games.js", "playground.js")
@@ -38,7 +41,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Playground
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory) -> Path:
+def page(tmp_path_factory):
     """Write a page that holds the playground and nothing else."""
     folder = tmp_path_factory.mktemp("page")
     app: Any = SimpleNamespace(outdir=folder)
@@ -125,6 +128,44 @@ def numbers(text):
     return [float(each) for each in text.split(",")]
 
 
+def test_one_game_measures_as_the_games_of_the_papers_do():
+    arms, shares, merit = fl.bernoulli([0.9, 0.5, 0.2]), [0.3, 0.1, 0.25], exponential(0.6)
+    how: dict[str, Any] = {"runs": 3, "seed": 4, "rounds": [1, 7, 500]}
+    for name in ("fair-learn", "thompson", "fcucb-d"):
+        policy = racers(merit, shares)[name].policy
+        one = fl.simulate(Playground(arms, shares=shares, merit=merit), policy, 500, **how)
+        for game, fields in (
+            (SharedBandit(arms, shares=shares), ["regret", "r_regret", "violation", "deficit"]),
+            (ExposureBandit(arms, merit=merit), ["fairness_regret"]),
+            (SemiBandit(arms, merit=merit), ["reward_regret", "signed_regret", "fairness_regret"]),
+        ):
+            other = fl.simulate(game, policy, 500, **how)
+            for each in fields:
+                assert getattr(one, each) == pytest.approx(getattr(other, each), rel=1e-12, abs=1e-9), each
+        assert one.optimal[2, 1] == pytest.approx(ExposureBandit(arms, merit=merit).optimal)
+    late = geometric([0.1] * 3)
+    several = racers(merit, shares, 2)["fcts-d"].policy
+    one = fl.simulate(Playground(arms, 2, late, shares=shares, merit=merit), several, 500, **how)
+    other = fl.simulate(SemiBandit(arms, 2, late, merit=merit), several, 500, **how)
+    assert one.fairness_regret == pytest.approx(other.fairness_regret)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"shares": [0.1]}, "shares must have one number an arm (3), not 1"),
+        ({"shares": [0.1, 0.4, 0]}, "shares must be at least 0 and below 1/3, not 0.4 (arm 1)"),
+        ({"merit": "steep"}, "merit must be a Merit, such as exponential(2), not 'steep'"),
+        ({"plays": 2, "merit": exponential(4)}, "merit must not"),
+        ({"plays": 2}, "merit must not vary by more than a factor of 2"),
+    ],
+)
+def test_game_refuses_what_does_not_fit(how, message):
+    given: dict[str, Any] = {"shares": [0.1] * 3, "merit": exponential(1), **how}
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
+        Playground(fl.bernoulli([0.5, 0.5, 0.5]), **given)
+
+
 LINKS = [
     "means=0.9,0.5,0.3&shares=0.2,0.1,0.3&T=2000&runs=3&seed=7&steepness=3&plays=1&delay=0&policies=ucb1,thompson,fair-ucb,"
     "fair-learn,fairx-ucb,fairx-ts,fcucb-d,fcts-d,fair-greedy&show=deficit",
@@ -165,8 +206,7 @@ def test_page_plays_what_simulate_plays(link, page, browser):
         share = [float(each.get_attribute("data-share") or "nan") for each in strip]
         assert share == pytest.approx(list(same.share[:, -1].mean(axis=0)))
         if not ranks:
-            optimal = np.array(result["sums"])[0, -1, -len(means) :]
-            assert optimal == pytest.approx(game.optimal if hasattr(game, "optimal") else same.optimal[0, -1])
+            assert np.array(result["sums"])[0, -1, -len(means) :] == pytest.approx(same.optimal[0, -1])
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -311,7 +351,8 @@ def test_own_rule_plays_what_it_plays_in_python(text, page, browser):
     known = {"math": __import__("math"), "fl": fl, "largest": largest, "share_out": share_out}
     known |= {"any_of_the_best": any_of_the_best, "explore": explore, "try_each_once": try_each_once}
     exec(text, known)
-    policy = fl.Policy("own", list(known.values())[-1], interpret=True)
+    rule: Any = list(known.values())[-1]
+    policy = fl.Policy("own", rule, interpret=True)
     result = played(browser)["own"]
     game = fl.Bandit(fl.bernoulli([0.7, 0.6, 0.2]), delay=geometric([1 / 3] * 3))
     same = fl.simulate(game, policy, 800, runs=3, seed=5, rounds=result["rounds"])
@@ -335,19 +376,19 @@ FAULT = "The rule must return probabilities in [0, 1] that sum to 1, or an arm t
 BAD = {
     "def mine(p):\n    return [0]": "Line 2 of your rule: a list, which it does not know.",
     "def mine(p):\n    x = max([a for a in p])\n    return 0": "Line 2 of your rule: max of one thing: write the loop.",
-    "def mine(q, p):\n    return 0": "Line 1 of your rule: 'q' is not known: a rule may ask for seen, news, rng, p, for",
+    "def mine(q, p):\n    return 0": "Line 1 of your rule: 'q' is not known: a rule may ask for seen, news, rng, p,",
     "def mine(seen, p):\n\n    return seen.count[0]": "Line 3 of your rule: 'count', which Seen has not;",
     "def mine(p:\n    return 0": "Line 1 of your rule: '(' was never closed.",
-    "def mine(p):\n    return 0.5": "Line 1 of your rule: a rule must return an arm, a whole number, or nothing after it",
+    "def mine(p):\n    return 0.5": "Line 1 of your rule: a rule must return an arm, a whole number, or nothing after",
     "p = 3": "Line 1 of your rule: it must stand in a function, defined by def.",
     "": "Line 1 of your rule: a rule is a function, defined by def, and there is none.",
     "def mine(p):\n    print(p)": "Line 2 of your rule: 'print', which stands for nothing that it knows.",
     "def help(x):\n    return 2 * x\n\ndef mine(p):\n    p[0] = help(p)": "Line 2 of your rule: arithmetic on a whole",
-    "def mine(p, rng):\n    p[0] = 1\n    rng.beta(1)": "Line 3 of your rule: a call of beta that gives it what it does",
-    "def mine(p):\n    try:\n        return 0\n    except:\n        return 1": "Line 2 of your rule: try, which it does",
+    "def mine(p, rng):\n    p[0] = 1\n    rng.beta(1)": "Line 3 of your rule: a call of beta that gives it what it",
+    "def mine(p):\n    try:\n        return 0\n    except:\n        return 1": "Line 2 of your rule: try, which it",
     "def mine(seen, p):\n    return 7 if seen.t > 5 else 0": f"{FAULT} 6 of run 0 it did not.",
     "def mine(seen, p):\n    p[0] = seen.t / 9": f"{FAULT} 1 of run 0 it did not.",
-    "def mine(p):\n    while 1 > 0:\n        p[0] = 1.0": "Your rule was stopped: in 8 seconds it did not finish run 0.",
+    "def mine(p):\n    while 1 > 0:\n        p[0] = 1.0": "Your rule was stopped: in 8 seconds it did not finish run 0",
 }
 
 

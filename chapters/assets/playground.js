@@ -89,7 +89,7 @@ addEventListener("DOMContentLoaded", () => {
   root.innerHTML = `
     <p class="wrong" role="alert"></p>
     <fieldset class="arms"><legend>Arms: drag a mean, and write below it what the arm is promised</legend><div class="columns"></div>
-      <div class="row"><button type="button" data-do="more">One arm more</button><button type="button" data-do="fewer">One arm fewer</button></div></fieldset>
+      <div class="line"><button type="button" data-do="more">One arm more</button><button type="button" data-do="fewer">One arm fewer</button></div></fieldset>
     <div class="settings">
       <label>Rounds of a run (T) <input type="number" data-set="T" min="10" max="${LARGEST.T}"></label>
       <label>Seed <input type="number" data-set="seed" min="0" max="${Number.MAX_SAFE_INTEGER}"></label>
@@ -101,10 +101,10 @@ addEventListener("DOMContentLoaded", () => {
     <fieldset class="racers"><legend>Who plays</legend></fieldset>
     <details class="own"><summary>A rule of your own</summary>
       <label>Your rule, in Python<textarea rows="12" spellcheck="false" autocapitalize="off" autocomplete="off"></textarea></label>
-      <div class="row"><button type="button" data-do="own">Let it play</button><span class="read" role="status"></span></div></details>
+      <div class="line"><button type="button" data-do="own">Let it play</button><span class="read" role="status"></span></div></details>
     <p class="fault wrong" role="alert"></p>
-    <div class="row"><button type="button" data-do="link">Copy link</button><button type="button" data-do="again">Start again</button><span class="said" role="status"></span></div>
-    <h3>Share of rounds in which each arm was played, %</h3>
+    <div class="line"><button type="button" data-do="link">Copy link</button><button type="button" data-do="again">Start again</button><span class="going"></span><span class="said" role="status"></span></div>
+    <p class="title">Share of rounds in which each arm was played, %</p>
     <p><span class="key"></span> promised <span class="key fair"></span> fair by merit</p>
     <div class="strips"></div>
     <label class="curve-of">Curve of <select></select></label>
@@ -170,7 +170,7 @@ addEventListener("DOMContentLoaded", () => {
   const LANES = Math.min(4, navigator.hardwareConcurrency || 2);
   const results = new Map(); // by policy: its game, and what was recorded of each run
   root.results = results;
-  let running = new Map(), queue = [], addresses = {}, translated = null; // the reader's rule, once it is read
+  let running = new Map(), queue = [], addresses = {}, translated = null, ended = 0, wanted = 0; // translated: the reader's rule, once it is read
 
   const put = (numbers, places, values) => {
     for (const [name, value] of Object.entries(values)) {
@@ -204,6 +204,7 @@ addEventListener("DOMContentLoaded", () => {
     stop();
     for (const id of [...results.keys()]) if (!state.policies.includes(id) || !canPlay(id)) results.delete(id);
     queue = listed.filter((id) => state.policies.includes(id) && canPlay(id) && (id !== "own" || translated));
+    [ended, wanted] = [0, queue.length * state.runs];
     root.setAttribute("aria-busy", "true");
     if (translated) find(".fault").textContent = "";
     for (let i = 0; i < LANES; i++) next();
@@ -235,6 +236,7 @@ addEventListener("DOMContentLoaded", () => {
         return end(data.fault > 0 ? `The rule must return probabilities in [0, 1] that sum to ${game.plays}, or an arm that there is; in round ${data.fault} of run ${made.runs.length} it did not.` : "");
       }
       made.runs.push(data);
+      ended++;
       results.set(id, made);
       drawSoon();
       if (made.runs.length === state.runs) end();
@@ -274,14 +276,15 @@ addEventListener("DOMContentLoaded", () => {
     find(".strips").innerHTML = shown.map((id) => {
       const last = results.get(id).game.rounds.at(-1), marks = id !== "fair-greedy", shares = sharesOf(id);
       const said = `${policies[id].name}: ${shares.map((x, a) => `arm ${a + 1} ${(100 * x).toFixed(1)} %`).join(", ")}`;
-      return `<section data-policy="${id}"><h4>${dash(policies[id])}${policies[id].name}${marks ? "" : `, ${last.toLocaleString("en")} rounds`}</h4><div class="strip" role="img" aria-label="${said}">${shares.map((x, a) => `
+      return `<section data-policy="${id}"><p class="title">${dash(policies[id])}${policies[id].name}${marks ? "" : `, ${last.toLocaleString("en")} rounds`}</p><div class="strip" role="img" aria-label="${said}">${shares.map((x, a) => `
         <div data-share="${x}">${(100 * x).toFixed(x < 0.0995 ? 1 : 0)}<div class="share"><div style="height:${100 * x / top}%;background:${policies[id].look.stroke}"></div>
         <div class="promise" style="bottom:${100 * (state.shares[a] ?? 0) / top}%"></div>${marks && fair ? `<div class="fair" style="bottom:${100 * fair[a] / top}%"></div>` : ""}</div>${a + 1}</div>`).join("")}</div></section>`;
     }).join("");
     drawTable(shown);
     drawCurve(shown);
     const left = running.size || queue.length, arms = state.means.length;
-    find(".said").textContent = left ? "Playing" : shown.length ? `Played ${state.runs} ${state.runs === 1 ? "run" : "runs"} of each.` : "";
+    find(".going").textContent = left ? `Playing: ${ended} of ${wanted} runs` : "";
+    if (!left) find(".said").textContent = shown.length ? `Played ${state.runs} ${state.runs === 1 ? "run" : "runs"} of each.` : "";
     find(".ranks").textContent = shown.includes("fair-greedy")
       ? `Fair-Greedy needs to see who is to be chosen. So it plays a game of its own on the same means: in each round each arm sends a candidate, worth its mean give or take ${spread / 2}, and it compares each with earlier ones of the same arm. A policy that does not look at candidates has a regret of ranks of ${read4(arms / (arms + 1) - 0.5)} a round, whatever it plays.` : "";
   }
@@ -292,7 +295,7 @@ addEventListener("DOMContentLoaded", () => {
         const at = sumOf(id, notion);
         if (at < 0) return `<td data-label="${title}">–</td>`;
         const ends = results.get(id).runs.map((run) => run.sums.at(-1)[at]);
-        return `<td data-label="${title}" data-notion="${notion}" data-value="${average(ends)}"><span>${read4(average(ends))}${ends.length > 1 ? ` ± ${read4(+error(ends).toPrecision(2))}` : ""}</span></td>`;
+        return `<td data-label="${title}" data-notion="${notion}" data-value="${average(ends)}"><span>${read4(average(ends))}${ends.length > 1 ? ` <small>± ${read4(+error(ends).toPrecision(2))}</small>` : ""}</span></td>`;
       }).join("")}</tr>`).join("")}</tbody>`;
   }
   function drawCurve(shown) {
@@ -466,7 +469,7 @@ addEventListener("DOMContentLoaded", () => {
   addEventListener("resize", drawSoon);
   root.hidden = false;
   const still = document.querySelector("#fig-playground"); // the picture for whoever reads without scripts
-  if (still) still.hidden = true;
+  if (still) (still.closest(".cell") ?? still).hidden = true;
   complain(wrong);
   begin();
 });
