@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-import test_pages
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from selenium import webdriver
@@ -27,8 +26,6 @@ from fairlib.live import Live, moving, said
 from fairlib.page import games
 from fairlib.rules import Array, Number, PerArm
 from fairlib.shares import fair_ucb
-
-browser = test_pages.browser
 
 Curve = Annotated[Array, 9]
 Bars = Annotated[Array, 3]

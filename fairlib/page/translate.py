@@ -24,7 +24,8 @@ NOTHING = "nothing"
 CHANCE = "chance"
 """The kind of a random generator."""
 
-_MAYBE = "whole or nothing"  # of what a rule returns that names an arm, or fills p
+MAYBE = "whole or nothing"
+"""The kind of what a rule returns that names an arm, or fills p."""
 
 
 class Array(NamedTuple):
@@ -332,8 +333,8 @@ def _joined(one: Any, other: Any) -> Any:
         return other
     if {one, other} == {WHOLE, REAL}:  # of True and 1 JavaScript thinks that they differ
         return REAL
-    if {one, other} <= {WHOLE, NOTHING, _MAYBE}:
-        return _MAYBE
+    if {one, other} <= {WHOLE, NOTHING, MAYBE}:
+        return MAYBE
     if isinstance(one, Array) and isinstance(other, Array) and one.axes == other.axes:
         return Array(REAL, one.axes)
     return None
