@@ -218,7 +218,7 @@ class Explorer:
             self._widget = self._live_view()
         else:
             stored = self.settings if live is None else [self._start]
-            self._frames = {_reads(setting): _draw(self._figure, setting, live is None) for setting in stored}
+            self._frames = {_reads(setting): _draw(self._figure, setting) for setting in stored}
             self._data = self._live.page() if self._live else self._stored()
 
     def frame(self, **values: float | str) -> Frame:
@@ -250,7 +250,7 @@ class Explorer:
         asked = _reads(values)
         for setting in self.settings:
             if _reads(setting) == asked:
-                return self._frames.get(asked) or _draw(self._figure, setting, self._live is None)
+                return self._frames.get(asked) or _draw(self._figure, setting)
         offered = " and ".join(f"{name} in {', '.join(slider.texts)}" for name, slider in self._sliders.items())
         raise ValueError(f"the setting must be one of {offered}, not {asked}")
 
@@ -418,10 +418,11 @@ def _is_live() -> bool:
     return os.environ.get("FAIRLIB_LIVE", "1" if "JPY_SESSION_NAME" in os.environ else "0") == "1"
 
 
-def _draw(figure: Callable[..., Figure], setting: dict[str, Any], simplify: bool = True) -> Frame:
+def _draw(figure: Callable[..., Figure], setting: dict[str, Any]) -> Frame:
     open_before = plt.get_fignums()
     try:
-        with plt.rc_context(_SVG | {"path.simplify": simplify}):
+        # Of what is to move no point may be left out.
+        with plt.rc_context(_SVG | {"path.simplify": not isinstance(figure, LiveFigure)}):
             picture = figure(**setting)
             if not isinstance(picture, Figure):
                 raise TypeError(f"figure must return a matplotlib Figure, not {picture!r}")

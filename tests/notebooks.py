@@ -34,7 +34,7 @@ LAST = """
 import gc
 from fairlib.explorers import Explorer, _draw
 for explorer in [thing for thing in gc.get_objects() if type(thing) is Explorer]:  # isinstance stops at a dead proxy
-    for setting in (explorer.settings[0], explorer.settings[-1]):
+    for setting in (explorer.settings[0], explorer._start, explorer.settings[-1]):
         same = _draw(explorer._figure, setting) == explorer.frame(**setting)
         assert same, f"{explorer} draws something else at {setting} once all cells have run: a later cell reuses a name"
 """

@@ -217,7 +217,7 @@ def test_means_of_a_reader(browser: webdriver.Chrome, tmp_path: Path) -> None:
 def test_keyboard(browser: webdriver.Chrome, tmp_path: Path) -> None:
     visit(browser, tmp_path, of_runs(1))
     slider = browser.find_element(By.CSS_SELECTOR, "[type=range]")
-    for key, text in ((Keys.ARROW_RIGHT, "80"), (Keys.END, "10,000"), (Keys.HOME, "10")):
+    for key, text in ((Keys.ARROW_RIGHT, "200"), (Keys.ARROW_DOWN, "40"), (Keys.END, "10,000"), (Keys.HOME, "10")):
         slider.send_keys(key)
         assert slider.get_attribute("aria-valuetext") == text
         until(browser, f"document.images[0].src.includes(encodeURIComponent('{text} rounds'))")

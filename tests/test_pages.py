@@ -410,6 +410,8 @@ def press(slider: WebElement, key: str) -> tuple[str | None, ...]:
     slider.send_keys(key)
     explorer = slider.find_element(By.XPATH, "ancestor::*[contains(@class, 'fair-explorer')]")
     picture = explorer.find_element(By.TAG_NAME, "img")
+    # A live explorer computes, for a moment.
+    WebDriverWait(explorer, 10, 0.05).until(lambda explorer: explorer.get_attribute("aria-busy") is None)
     decode = "const [image, done] = arguments; image.decode().then(() => done(image.src), () => done(null));"
     source = slider.parent.execute_async_script(decode, picture)
     alt = picture.get_attribute("alt")
@@ -421,7 +423,7 @@ def press(slider: WebElement, key: str) -> tuple[str | None, ...]:
 
 
 def move_every_slider(browser: webdriver.Chrome) -> int:
-    sliders = browser.find_elements(By.CSS_SELECTOR, ".fair-explorer input")
+    sliders = browser.find_elements(By.CSS_SELECTOR, ".fair-explorer [type=range]")
     for slider in sliders:
         assert slider.accessible_name
         slider.send_keys(Keys.END)  # or Home would move nothing when the slider starts there

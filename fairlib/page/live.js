@@ -134,10 +134,11 @@ const attach = (root) => {
   };
   const setting = () => Object.fromEntries(data.sliders.map((slider, i) => [slider.name, value(slider, sliders[i])]));
 
+  const rest = () => { clearTimeout(watch); root.removeAttribute("aria-busy"); };
   const stop = (why) => {
     worker?.terminate();
     worker = under = next = null;
-    clearTimeout(watch);
+    rest();
     trouble.textContent = why ?? "";
   };
   const patience = () => {
@@ -163,7 +164,7 @@ const attach = (root) => {
     if (!under.quiet && (run === 0 || last)) picture.src = "data:image/svg+xml," + encodeURIComponent(new XMLSerializer().serializeToString(svg));
     if (last) {
       under = null;
-      clearTimeout(watch);
+      rest();
       root.dispatchEvent(new Event("drawn"));
     }
     if (next) send(next);
@@ -171,6 +172,7 @@ const attach = (root) => {
   const send = (asked) => {
     next = null;
     under = asked;
+    if (!asked.quiet) root.setAttribute("aria-busy", "true");
     try {
       if (!worker) {
         const source = [window.fairRuntime, script, `(${serve})();`].join("\n");
@@ -231,6 +233,13 @@ const attach = (root) => {
   sliders.forEach((slider, i) => {
     if (!data.sliders[i].named) slider.step = 0.25;
     slider.addEventListener("input", moved);
+    slider.addEventListener("keydown", (event) => { // from one of its values to the next
+      const way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+      if (!way) return;
+      event.preventDefault();
+      slider.value = way > 0 ? Math.floor(slider.value) + 1 : Math.ceil(slider.value) - 1;
+      moved();
+    });
   });
   luck?.addEventListener("click", () => { seed += 1; lucky.value = `seed ${seed}`; moved(); });
   inputs.forEach((input, a) => input.addEventListener("input", () => {
