@@ -116,7 +116,12 @@ def visit(browser: webdriver.Chrome, folder: Path, explorer: Explorer, runtime: 
 
 MOVE = """
 const [places, done] = arguments, root = document.querySelector(".fair-explorer"), from = performance.now();
-root.addEventListener("drawn", () => done(performance.now() - from), { once: true });
+const watch = new MutationObserver(() => {
+  if (root.hasAttribute("aria-busy")) return;
+  watch.disconnect();
+  done(performance.now() - from);
+});
+watch.observe(root, { attributeFilter: ["aria-busy"] });
 const sliders = [...root.querySelectorAll("[type=range]")];
 sliders.forEach((slider, i) => { slider.value = places[i]; });
 sliders[0].dispatchEvent(new Event("input"));
@@ -182,7 +187,8 @@ def until(browser: webdriver.Chrome, what: str) -> None:
 def press(browser: webdriver.Chrome, script: str) -> None:
     browser.execute_async_script(
         "const done = arguments[0], root = document.querySelector('.fair-explorer');"
-        f"root.addEventListener('drawn', () => done(), {{ once: true }}); {script}"
+        "new MutationObserver(() => { if (!root.hasAttribute('aria-busy')) done(); })"
+        f".observe(root, {{ attributeFilter: ['aria-busy'] }}); {script}"
     )
 
 

@@ -7,7 +7,8 @@ const LONGEST = 5000; // ms without any news from a worker
 const serve = () => {
   const { port1, port2 } = new MessageChannel();
   const pause = () => new Promise((go) => { port1.onmessage = go; port2.postMessage(null); });
-  const block = (rows, [first, ...shape]) => rows.map((row) => (shape.length ? row.subarray(first, first + shape[0]) : row[first]));
+  const block = (rows, [first, long]) =>
+    long ? rows.map((row) => row.subarray(first, first + long)) : Float64Array.from(rows, (row) => row[first]);
   let latest;
   const work = async (asked) => {
     const { id, shows, sliders, seed, runs, game, sums, means } = asked;
@@ -19,7 +20,7 @@ const serve = () => {
         const recorded = Float64Array.from(game.rounds);
         Object.assign(desk, { recorded, selected, reward, means, t: recorded.at(-1) + 1, plays: after.selected });
         Object.assign(desk, { observed: after.observed, total: after.total, mean: after.ridge?.mean, root: after.ridge?.root });
-        for (const name in sums) desk[name] = name in desk ? desk[name] : sums[name].length > 1 ? block(summed, sums[name]) : Float64Array.from(block(summed, sums[name]));
+        for (const name in sums) desk[name] = block(summed, sums[name]);
       }
       $shows(desk);
       postMessage({ id, run, filled: desk.state });
@@ -165,7 +166,6 @@ const attach = (root) => {
     if (last) {
       under = null;
       rest();
-      root.dispatchEvent(new Event("drawn"));
     }
     if (next) send(next);
   };
@@ -191,11 +191,10 @@ const attach = (root) => {
     if (game) {
       const last = now.rounds ?? game.rounds.at(-1);
       game.rounds = [...game.rounds.filter((t) => t < last), last];
-      for (const [to, name] of [["table", "mean"], ["truth", "means"]]) {
-        for (const [first, end] of (inputs.length && game.places[to][name]) || []) {
-          if (to === "table") game.table = game.table.map((row, a) => row.map((old, i) => (i >= first && i < end ? means[a] : old)));
-          else game.truth = game.truth.map((old, i) => (i >= first && i < end ? means[i - first] : old));
-        }
+      if (inputs.length) { // the means are where the rewards are drawn, and in some games where regret is summed
+        const [column] = game.places.table.mean.flat(), [from, to] = game.places.truth.means?.flat() ?? [];
+        game.table = game.table.map((row, a) => row.map((old, i) => (i === column ? means[a] : old)));
+        game.truth = game.truth.map((old, i) => (i >= from && i < to ? means[i - from] : old));
       }
     }
     const numbers = data.sliders.map((slider, i) => (slider.named ? Number(sliders[i].value) : now[slider.name]));
