@@ -117,7 +117,7 @@ class Live:
     seed : int
         Where chance comes from at the start; the reader may ask for other luck.
     means : str, optional
-        What the means of the arms are, if readers may change them.
+        What the means of the arms are called, if readers may change them.
     **settings : float, array_like or Merit
         What else `shows` asks for.
 
@@ -156,8 +156,14 @@ class Live:
         self.horizon, self.runs = checks.whole("horizon", horizon, 1), checks.whole("runs", runs, 1, 20)
         self.seed, self.means = checks.whole("seed", seed, 0), means
         self.ready: Any = None if problem is None else at_play(problem, policy)
-        if means is not None and not (isinstance(self.ready, OnArms) and "mean" in problem.arms.draw.settings):
-            raise ValueError("means can be changed only where arms have a setting of this name, as those of bernoulli")
+        if means is None:
+            return
+        game = self.ready if isinstance(self.ready, OnArms) and "mean" in problem.arms.draw.settings else None
+        if game is None or {"means", "optimal"} & game.tally.settings.keys():
+            raise ValueError(
+                "means can be changed only where arms have a setting of this name, as those of bernoulli, and the game "
+                "sums nothing that depends on them"
+            )
 
 
 class LiveFigure:

@@ -25,13 +25,13 @@ from fairlib.figures import use_style
 from fairlib.live import Live, moving, said
 from fairlib.page import games
 from fairlib.rules import Array, Number, PerArm
-from fairlib.shares import fair_ucb
+from fairlib.shares import SharedBandit, fair_ucb
 
 Curve = Annotated[Array, 9]
 Bars = Annotated[Array, 3]
 Long = Annotated[Array, 300]
 MEANS = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
-GAME, POLICY = fl.Bandit(fl.bernoulli(MEANS)), fair_ucb([0.1] * 6)
+GAME, POLICY = SharedBandit(fl.bernoulli(MEANS), shares=[0.1] * 6), fair_ucb([0.1] * 6)
 STEPS = [10, 40, 200, 1000, 3000, 10_000]
 
 
@@ -72,15 +72,16 @@ def of_all_kinds() -> Explorer:
     return explore(all_kinds, live=live, power=Slider("Power", [1, 2, 3, 4], start=1), law=Slider("Law", ["a", "b<"]))
 
 
-def shares(recorded: Any, selected: Any, x: Long, share: Long, last: PerArm) -> None:
+def shares(recorded: Any, selected: Any, deficit: Any, x: Long, share: Long, last: PerArm, lost: Number) -> None:
     for i in range(300):
         at = min(i, recorded.size - 1)
         x[i], share[i] = recorded[at], selected[at, 0] / recorded[at]
     for a in range(last.size):
         last[a] = selected[recorded.size - 1, a]
+    lost[0] = deficit[recorded.size - 1]
 
 
-def with_ghosts(rounds: int, x: Any, share: Any, last: Any, ghosts: Any = ()) -> Figure:
+def with_ghosts(rounds: int, x: Any, share: Any, last: Any, lost: float, ghosts: Any = ()) -> Figure:
     fig, ax = plt.subplots()
     for run, each in enumerate(ghosts, start=1):
         moving(ax.plot(each["x"], each["share"], color="#ccc")[0], run=run, x="x", y="share")
@@ -93,7 +94,7 @@ def with_ghosts(rounds: int, x: Any, share: Any, last: Any, ghosts: Any = ()) ->
 def of_runs(runs: int = 20, **more: Any) -> Explorer:
     live = Live(
         shares,
-        alt="{last[0]:.0f} {last[5]:.0f}",
+        alt="{last[0]:.0f} {last[5]:.0f} {lost:.3f}",
         problem=GAME,
         policy=POLICY,
         horizon=10_000,
@@ -102,6 +103,12 @@ def of_runs(runs: int = 20, **more: Any) -> Explorer:
         **more,
     )
     return explore(with_ghosts, live=live, rounds=Slider("Rounds", STEPS, start=40))
+
+
+def words(game: Any, seed: int, rounds: int) -> str:
+    """Return the alt text of a run that `simulate` plays."""
+    run = fl.simulate(game, POLICY, 10_000, seed=seed, rounds=[rounds])
+    return f"{run.selected[0, 0, 0]} {run.selected[0, 0, 5]} {run.deficit[0, 0]:.3f}"
 
 
 def visit(browser: webdriver.Chrome, folder: Path, explorer: Explorer, runtime: bool = True) -> None:
@@ -175,8 +182,7 @@ def test_run_is_that_of_simulate(browser: webdriver.Chrome, tmp_path: Path) -> N
         browser.execute_async_script(MOVE, [place])
         assert_same(picture(browser), explorer.frame(rounds=rounds))
     browser.execute_async_script(MOVE, [2.5])  # between 200 and 1,000
-    played = fl.simulate(GAME, POLICY, 10_000, seed=3, rounds=[600]).selected[0, 0]
-    assert picture(browser)[1] == f"{played[0]} {played[5]}"
+    assert picture(browser)[1] == words(GAME, 3, 600)
 
 
 def until(browser: webdriver.Chrome, what: str) -> None:
@@ -196,9 +202,8 @@ def test_other_luck(browser: webdriver.Chrome, tmp_path: Path) -> None:
     visit(browser, tmp_path, of_runs(2))
     before = picture(browser)
     press(browser, "root.querySelector('.chance button').click()")
-    played = fl.simulate(GAME, POLICY, 10_000, seed=4, rounds=[40]).selected[0, 0]
     assert browser.find_element(By.CSS_SELECTOR, ".chance output").text == "seed 4"
-    assert picture(browser)[1] == f"{played[0]} {played[5]}"
+    assert picture(browser)[1] == words(GAME, 4, 40)
     assert picture(browser)[0] != before[0]
 
 
@@ -214,9 +219,8 @@ def test_means_of_a_reader(browser: webdriver.Chrome, tmp_path: Path) -> None:
     assert picture(browser)[1] == before[1]
     first.clear()
     press(browser, "const i = root.querySelector('[type=number]'); i.value = 0.1; i.dispatchEvent(new Event('input'))")
-    other = fl.Bandit(fl.bernoulli([0.1, *MEANS[1:]]))
-    played = fl.simulate(other, POLICY, 10_000, seed=3, rounds=[40]).selected[0, 0]
-    assert picture(browser)[1] == f"{played[0]} {played[5]}"
+    other = SharedBandit(fl.bernoulli([0.1, *MEANS[1:]]), shares=[0.1] * 6)
+    assert picture(browser)[1] == words(other, 3, 40)
     assert not browser.find_element(By.CSS_SELECTOR, "[role=alert]").text
 
 

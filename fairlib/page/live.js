@@ -18,8 +18,8 @@ const serve = () => {
         const { fault, selected, reward, sums: summed, desk: after } = $play(game, seed, run);
         if (fault) throw new Error(`the game stops in round ${Math.abs(fault)}`);
         const recorded = Float64Array.from(game.rounds);
-        Object.assign(desk, { recorded, selected, reward, means, t: recorded.at(-1) + 1, plays: after.selected });
-        Object.assign(desk, { observed: after.observed, total: after.total, mean: after.ridge?.mean, root: after.ridge?.root });
+        const { selected: plays, observed, total, ridge } = after; // as the policy would see it next
+        Object.assign(desk, { recorded, selected, reward, means, t: recorded.at(-1) + 1, plays, observed, total, ...ridge });
         for (const name in sums) desk[name] = block(summed, sums[name]);
       }
       $shows(desk);
@@ -36,9 +36,9 @@ const serve = () => {
 
 // Numbers in words, as Python's format writes them.
 const fixed = (x, digits) => {
-  const all = Math.abs(x).toFixed(digits), longer = Math.abs(x).toFixed(Math.min(100, digits + 30)), half = longer.slice(all.length + (digits ? 0 : 1));
-  const down = longer.slice(0, all.length);
-  return (x < 0 ? "-" : "") + (/^50*$/.test(half) && "02468".includes(down.at(-1)) ? down : all); // a tie goes to the even digit
+  const up = Math.abs(x).toFixed(digits), longer = Math.abs(x).toFixed(digits + 30);
+  const down = longer.slice(0, digits ? -30 : -31), tie = /^50*$/.test(longer.slice(-30)); // goes to the even digit
+  return (x < 0 ? "-" : "") + (tie && "02468".includes(down.at(-1)) ? down : up);
 };
 const short = (x, digits) => {
   if (x === 0) return "0";
@@ -126,8 +126,7 @@ const attach = (root) => {
   const svg = new DOMParser().parseFromString(decodeURIComponent(picture.src.split(",").slice(1).join(",")), "image/svg+xml").documentElement;
   let worker, watch, timer, ids = 0, under = null, next = null, loud = false, { seed, means } = data;
 
-  // Between two of its values a slider is where it is between them; all that it may not be is less than whole.
-  const value = ({ values, whole, named }, { value: at }) => {
+  const value = ({ values, whole }, { value: at }) => { // between two of its values where a slider stands between them
     const low = Math.floor(at), rest = at - low;
     if (!rest) return values[low];
     const between = values[low] + rest * (values[low + 1] - values[low]);
@@ -191,10 +190,9 @@ const attach = (root) => {
     if (game) {
       const last = now.rounds ?? game.rounds.at(-1);
       game.rounds = [...game.rounds.filter((t) => t < last), last];
-      if (inputs.length) { // the means are where the rewards are drawn, and in some games where regret is summed
-        const [column] = game.places.table.mean.flat(), [from, to] = game.places.truth.means?.flat() ?? [];
+      if (inputs.length) {
+        const [column] = game.places.table.mean.flat();
         game.table = game.table.map((row, a) => row.map((old, i) => (i === column ? means[a] : old)));
-        game.truth = game.truth.map((old, i) => (i >= from && i < to ? means[i - from] : old));
       }
     }
     const numbers = data.sliders.map((slider, i) => (slider.named ? Number(sliders[i].value) : now[slider.name]));
