@@ -34,6 +34,7 @@ SCOPES = {
 
 # What nobody imports, and the place that uses it by name.
 NAMED = {
+    "brython": ("chapters/extensions/playground.py", 'distribution("brython")'),
     "jupyter-book": ("Makefile", "/jupyter-book build"),
     "jupyterlab": ("Makefile", "/jupyter lab"),
     "jupyterlab-myst": ("Makefile", "/jupyter lab"),  # shows there what Markdown has no words for

@@ -22,7 +22,7 @@ addEventListener("DOMContentLoaded", () => {
   // The state, and the link that says it.
   const fresh = () => structuredClone(start);
   const mostPlays = (arms) => Math.min(arms - 1, 5);
-  const steepest = ({ means, plays }) => (plays > 1 ? Math.floor(100 * Math.log((means.length - 1) / (plays - 1))) / 100 : LARGEST.steepness);
+  const steepest = ({ means, plays }) => (plays > 1 ? Math.floor(10 * Math.log((means.length - 1) / (plays - 1))) / 10 : LARGEST.steepness);
   const canPlay = (id) => state.plays === 1 || "plays" in policies[id].numbers[0].places.params;
   const below = (arms) => Math.ceil(100 / arms - 1) / 100; // the largest promise in hundredths below 1 / K
   function written(state) {
@@ -140,7 +140,7 @@ addEventListener("DOMContentLoaded", () => {
     const { means, plays } = state;
     find("[data-set=plays]").max = mostPlays(means.length);
     find("[data-set=steepness]").max = steepest(state);
-    find("[data-set=steepness]").step = "any"; // a link may have any
+    find("[data-set=steepness]").step = Number.isInteger(+(10 * state.steepness).toFixed(9)) ? 0.1 : "any"; // a link may have any
     for (const input of all("[data-set]")) {
       const value = state[input.dataset.set], shown = input.parentElement.querySelector("output");
       if (input !== document.activeElement || Number(input.value) !== value) input.value = value;
@@ -310,16 +310,19 @@ addEventListener("DOMContentLoaded", () => {
       return;
     }
     const values = curves.flatMap(({ points }) => points.map(([, y]) => y)), low = Math.min(0, ...values), top = Math.max(...values, low + 1e-9), end = Math.max(...curves.map(({ points }) => points.at(-1)[0]));
-    const step = (span) => { const unit = 10 ** Math.floor(Math.log10(span / 4)); return unit * [1, 2, 5, 10].find((each) => span / (unit * each) <= 5); };
-    const ticks = (from, to) => { const by = step(to - from), made = []; for (let i = Math.ceil(from / by); i * by <= to * 1.0001; i++) made.push(+(i * by).toPrecision(6)); return made; };
+    const ticks = (from, to, most) => { // at round numbers
+      const unit = 10 ** Math.floor(Math.log10((to - from) / most)), by = unit * [1, 2, 5, 10].find((each) => (to - from) / (unit * each) <= most), made = [];
+      for (let i = Math.ceil(from / by); i * by <= to * 1.0001; i++) made.push(+(i * by).toPrecision(6));
+      return made;
+    };
     const x = (t) => left + (t / end) * (wide - left - right), y = (value) => high - 30 - ((value - low) / (top - low)) * (high - 50);
     const spots = curves.map(({ id, points }) => ({ id, at: y(points.at(-1)[1]) })).sort((one, other) => one.at - other.at);
     spots.forEach((spot, i) => { if (i) spot.at = Math.max(spot.at, spots[i - 1].at + 15); });
     const lines = curves.map(({ id, points }) => `<polyline data-policy="${id}" fill="none" stroke-width="2.5" stroke="${policies[id].look.stroke}" stroke-dasharray="${policies[id].look.dash}" points="${[[0, 0], ...points].map(([t, value]) => `${x(t).toFixed(1)},${y(value).toFixed(1)}`).join(" ")}"/>`);
     const said = `${title}, ${says}, over the rounds. After the last: ${curves.map(({ id, points }) => `${policies[id].name} ${read4(points.at(-1)[1])}`).join(", ")}.`;
     box.innerHTML = `<svg viewBox="0 0 ${wide} ${high}" height="${high}" role="img" aria-label="${said}">
-      ${ticks(low, top).map((value) => `<line x1="${left}" x2="${wide - right}" y1="${y(value)}" y2="${y(value)}" stroke="#e4e4e1"/><text x="${left - 6}" y="${y(value) + 4}" text-anchor="end">${value.toLocaleString("en").replace("-", "−")}</text>`).join("")}
-      ${ticks(0, end).map((t) => `<text x="${x(t)}" y="${high - 12}" text-anchor="${t === end ? "end" : "middle"}">${t.toLocaleString("en")}</text>`).join("")}
+      ${ticks(low, top, 5).map((value) => `<line x1="${left}" x2="${wide - right}" y1="${y(value)}" y2="${y(value)}" stroke="#e4e4e1"/><text x="${left - 6}" y="${y(value) + 4}" text-anchor="end">${value.toLocaleString("en").replace("-", "−")}</text>`).join("")}
+      ${ticks(0, end, wide > 480 ? 6 : 3).map((t) => `<text x="${x(t)}" y="${high - 12}" text-anchor="${t === end ? "end" : "middle"}">${t.toLocaleString("en")}</text>`).join("")}
       ${lines.join("")}
       ${labels ? spots.map(({ id, at }) => `<text x="${wide - right + 6}" y="${at + 4}" style="fill:${policies[id].look.stroke}">${policies[id].name.replace("FAIR-LEARN(Thompson sampling)", "FAIR-LEARN(Thompson)")}</text>`).join("") : ""}</svg>`;
   }
