@@ -251,6 +251,7 @@ addEventListener("DOMContentLoaded", () => {
   }
   let waiting = 0; // while something is dragged a race begins some times a second
   function raceSoon() {
+    root.setAttribute("aria-busy", "true");
     keep();
     drawArms();
     drawSettings();
