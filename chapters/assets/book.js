@@ -82,3 +82,28 @@
     fit();
   });
 })();
+
+// A formula under an explorer is filled with what its sliders say, \class{fill-1}{...} with the first one's value, and so
+// is the text of it that is read out.
+(() => {
+  const calm = matchMedia("(prefers-reduced-motion: reduce)");
+  const explorers = [...document.querySelectorAll(".bd-article .fair-explorer:not(.fair-guess, .fair-attack)")];
+  const glyph = (character) => {
+    const made = document.createElement("mjx-c");
+    made.className = `mjx-c${character.codePointAt(0).toString(16).toUpperCase()}`;
+    return made;
+  };
+  for (const place of document.querySelectorAll(".bd-article mjx-container [class*='fill-']")) {
+    const above = explorers.findLast((each) => each.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING);
+    const said = above.querySelectorAll(".slider output")[place.className.match(/fill-(\d)/)[1] - 1];
+    const fill = () => {
+      if (place.localName === "mn") place.textContent = said.value;
+      else place.replaceChildren(...[...said.value].map(glyph));
+    };
+    fill();
+    new MutationObserver(() => {
+      fill();
+      if (!calm.matches) place.animate({ background: ["color-mix(in srgb, var(--fair-rule) 40%, transparent)", "transparent"] }, 1000);
+    }).observe(said, { childList: true });
+  }
+})();

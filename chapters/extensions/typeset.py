@@ -1,7 +1,8 @@
-"""Set the formulas when the book is built: a page shows them at once, and without scripts too.
+r"""Set the formulas when the book is built: a page shows them at once, and without scripts too.
 
 Sphinx leaves TeX in a page, for MathJax to set while the reader waits. Here the same MathJax sets it in an engine of
-its own, each formula once, when all pages are written. A formula that it can't read is a warning.
+its own, each formula once, when all pages are written. A formula that it can't read is a warning. What stands in
+``\class{fill-1}{...}`` is filled with what the first slider of the explorer above it says, by ``book.js``.
 """
 
 import json
@@ -19,7 +20,7 @@ from sphinx.util import logging
 
 FORMULA = re.compile(r"\\\((?P<inline>[^<]*)\\\)(?=</span>)|\\\[(?P<display>[^<]*)\\\](?=</div>)")
 MATHJAX = Path(str(distribution("sphinx-mathjax-offline").locate_file("sphinx-mathjax-offline/static/mathjax")))
-PARTS = ("input/tex", "output/chtml", "output/chtml/fonts/tex", "a11y/assistive-mml")
+PARTS = ("input/tex", "input/tex/extensions/html", "output/chtml", "output/chtml/fonts/tex", "a11y/assistive-mml")
 
 # What MathJax expects of Node: a way to load its parts.
 HOST = """
@@ -32,7 +33,7 @@ SET = """
 exports.init({
   loader: { load: parts, paths: { mathjax: "" } },
   chtml: { fontURL: "." },
-  tex: { packages: { "[-]": ["noundefined"] }, formatError: (input, error) => { throw error; } },
+  tex: { packages: { "[+]": ["html"], "[-]": ["noundefined"] }, formatError: (input, error) => { throw error; } },
 }).then((MathJax) => {
   const { adaptor } = MathJax.startup;
   const one = ([tex, display]) => {
