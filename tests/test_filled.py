@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import executed
+import printing
 import pytest
 import typeset
 from matplotlib.figure import Figure
@@ -14,6 +15,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from fairlib.explorers import Slider, explore
+from fairlib.page.hands import Guess
 
 CHAPTERS = Path(__file__).parent.parent / "chapters"
 SOURCES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(CHAPTERS.glob("*.md"))}
@@ -114,3 +116,11 @@ def test_each_chapter_that_computes_asks_for_one_guess(chapter: str) -> None:
     for cell in asked:
         assert cell.metadata.tags == ["hide-input"]
         assert re.search(r'^    f".*\{', cell.source, re.MULTILINE), "the answer is not what the page computes"
+
+
+def test_on_paper_the_answer_is_open(tmp_path: Path) -> None:
+    asked = Guess("How many?", "It is 87.", 0, 100)._repr_html_()
+    (tmp_path / "page.html").write_text(f"<article>{asked}</article>", encoding="utf-8")
+    (answer,) = printing.article(tmp_path, "page", ["page"], "").select("details")
+    assert answer.has_attr("open")
+    assert "It is 87." in answer.text

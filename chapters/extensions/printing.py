@@ -111,6 +111,8 @@ def article(html: Path, page: str, known: list[str], address: str) -> Tag:
         if address and (picture := explorer.find("img")):
             live = BeautifulSoup(f'<p class="live">To be moved at {escape(address)}{page}.html</p>', "html.parser")
             picture.insert_after(live)
+    for answer in found.select(".fair-guess details"):
+        answer["open"] = ""  # nobody can open it on paper
     for part in found.select(UNWANTED):
         part.decompose()
     for formula in found.select("mjx-container[tabindex]"):
