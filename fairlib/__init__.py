@@ -39,7 +39,9 @@ if TYPE_CHECKING:  # what `__getattr__` finds, for those who only read the code
     from fairlib import exposure as exposure
     from fairlib import figures as figures
     from fairlib import linear as linear
+    from fairlib import live as live
     from fairlib import merit as merit
+    from fairlib import page as page
     from fairlib import ranks as ranks
     from fairlib import replay as replay
     from fairlib import shares as shares
@@ -96,7 +98,9 @@ _LATER = frozenset(
         "exposure",
         "figures",
         "linear",
+        "live",
         "merit",
+        "page",
         "ranks",
         "replay",
         "shares",

@@ -31,9 +31,11 @@ from fairlib.rules import News, Number, PerArm, Seen
 from fairlib.shares import fair_learn, fair_ucb
 from fairlib.shares.game import _below_one_in_k, shares_tally
 
-SPREAD, NOISE = 0.4, 0.3  # of the candidates, and of what they pay
-SHORT = 3000  # rounds of Fair-Greedy, which looks back at all candidates in every round
-WIDTH = 0.5  # of FairX-UCB, where its theorem takes 5 or so, and learns nothing in games as short
+SHORT = 3000
+"""Rounds of Fair-Greedy, which looks back at all candidates in every round."""
+
+_SPREAD, _NOISE = 0.4, 0.3  # of the candidates, and of what they pay
+_WIDTH = 0.5  # of FairX-UCB, where its theorem takes 5 or so, and learns nothing in games as short
 
 EXAMPLE = """\
 # Play the arm that has paid best, but each arm
@@ -48,6 +50,7 @@ def my_rule(seen, p, floor=0.05):
         p[a] = floor
     p[best] += 1 - floor * p.size
 """
+"""The rule that stands in the box at first."""
 
 START: dict[str, Any] = {
     "means": [0.9, 0.88, 0.8, 0.7, 0.6, 0.5],
@@ -273,7 +276,7 @@ def racers(merit: Merit, shares: ArrayLike, plays: int = 1) -> dict[str, Racer]:
         "thompson": Racer(thompson_beta(), "is after reward alone"),
         "fair-ucb": Racer(fair_ucb(shares), "keeps every promise, and is UCB1 otherwise"),
         "fair-learn": Racer(fair_learn(thompson_beta(), shares), "keeps every promise, and is Thompson otherwise"),
-        "fairx-ucb": Racer(fairx_ucb(merit, WIDTH), "plays by merit, optimistically"),
+        "fairx-ucb": Racer(fairx_ucb(merit, _WIDTH), "plays by merit, optimistically"),
         "fairx-ts": Racer(fairx_ts(merit), "plays by the merit of drawn means"),
         **several,
     }
@@ -306,7 +309,7 @@ def candidates(means: ArrayLike) -> WeightedBandit:
     array([0.7, 0.3])
     """
     centres = np.asarray(means, np.float64)
-    return separate_groups(np.full((centres.size, 1), SPREAD), centres - SPREAD / 2, NOISE)
+    return separate_groups(np.full((centres.size, 1), _SPREAD), centres - _SPREAD / 2, _NOISE)
 
 
 def contents() -> dict[str, Any]:
@@ -336,7 +339,7 @@ def contents() -> dict[str, Any]:
                 sums = list(problem.tally.rule.memory)
                 made[name] = {**head, "script": script(problem, policy), "sums": sums, "numbers": []}
             made[name]["numbers"].append({**numbers(problem, policy, 1), "rounds": []})
-    return {"start": START, "spread": SPREAD, "short": SHORT, "policies": made, "own": _drawn("your rule")}
+    return {"start": START, "spread": _SPREAD, "short": SHORT, "policies": made, "own": _drawn("your rule")}
 
 
 def _drawn(name: str) -> dict[str, str]:
