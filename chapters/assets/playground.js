@@ -103,7 +103,8 @@ addEventListener("DOMContentLoaded", () => {
       <label>Your rule, in Python<textarea rows="12" spellcheck="false" autocapitalize="off" autocomplete="off"></textarea></label>
       <div class="line"><button type="button" data-do="own">Let it play</button><span class="read" role="status"></span></div></details>
     <p class="fault wrong" role="alert"></p>
-    <div class="line"><button type="button" data-do="link">Copy link</button><button type="button" data-do="again">Start again</button><span class="going"></span><span class="said" role="status"></span></div>
+    <div class="line"><button type="button" data-do="link">Copy link</button><button type="button" data-do="again">Start again</button>
+      <span class="going"></span><span class="said" role="status"></span></div>
     <p class="title">Share of rounds in which each arm was played, %</p>
     <p><span class="key"></span> promised <span class="key fair"></span> fair by merit</p>
     <div class="strips"></div>
@@ -112,7 +113,8 @@ addEventListener("DOMContentLoaded", () => {
     <div class="scroll"><table></table></div>
     <p class="ranks"></p>`;
   const find = (selector) => root.querySelector(selector), all = (selector) => [...root.querySelectorAll(selector)];
-  const dash = ({ look }) => `<svg class="dash" viewBox="0 0 48 12" aria-hidden="true"><line x1="0" x2="48" y1="6" y2="6" stroke-width="3" stroke="${look.stroke}" stroke-dasharray="${look.dash}"/></svg>`;
+  const dash = ({ look }) => `<svg class="dash" viewBox="0 0 48 12" aria-hidden="true">
+    <line x1="0" x2="48" y1="6" y2="6" stroke-width="3" stroke="${look.stroke}" stroke-dasharray="${look.dash}"/></svg>`;
   find(".racers").innerHTML += listed.map((id) => `<label><input type="checkbox" value="${id}">${dash(policies[id])}<span>${policies[id].name}
     <small>${policies[id].says}</small></span></label>`).join("");
   find("select").innerHTML = Object.entries(NOTIONS).map(([name, [title, says]]) => `<option value="${name}">${title}: ${says}</option>`).join("");
@@ -122,8 +124,9 @@ addEventListener("DOMContentLoaded", () => {
     const { means, shares } = state, most = below(means.length);
     if (all(".arm").length !== means.length) {
       find(".columns").innerHTML = means.map((_, a) => `<div class="arm"><span></span>
-        <div class="mean" role="slider" tabindex="0" aria-orientation="vertical" aria-label="Mean of arm ${a + 1}" aria-valuemin="0" aria-valuemax="1" data-arm="${a}"><i></i></div>
-        <span aria-hidden="true">${a + 1}</span><input type="number" min="0" step="0.01" aria-label="Promised share of arm ${a + 1}" data-arm="${a}"></div>`).join("");
+        <div class="mean" role="slider" tabindex="0" aria-orientation="vertical" aria-label="Mean of arm ${a + 1}"
+          aria-valuemin="0" aria-valuemax="1" data-arm="${a}"><i></i></div><span aria-hidden="true">${a + 1}</span>
+        <input type="number" min="0" step="0.01" aria-label="Promised share of arm ${a + 1}" data-arm="${a}"></div>`).join("");
     }
     all(".arm").forEach((arm, a) => {
       const [said] = arm.children, slider = arm.querySelector(".mean"), promise = arm.querySelector("input");
@@ -150,7 +153,8 @@ addEventListener("DOMContentLoaded", () => {
     for (const box of all(".racers input")) {
       box.checked = state.policies.includes(box.value);
       box.disabled = !canPlay(box.value);
-      box.closest("label").querySelector("small").textContent = box.disabled ? `plays one arm a round, and sits out while there are ${plays}` : policies[box.value].says;
+      box.closest("label").querySelector("small").textContent = box.disabled
+        ? `plays one arm a round, and sits out while there are ${plays}` : policies[box.value].says;
     }
     find("[data-do=more]").disabled = means.length === 10;
     find("[data-do=fewer]").disabled = means.length === 2;
@@ -179,7 +183,8 @@ addEventListener("DOMContentLoaded", () => {
   };
   function gameOf(id) {
     const { means, shares, plays, steepness, delay, T } = state, arms = means.length, last = id === "fair-greedy" ? Math.min(T, short) : T;
-    const game = structuredClone(policies[id].numbers[arms - 2]), { places } = game, best = [...means].sort((x, y) => y - x).slice(0, plays).reduce((x, y) => x + y, 0);
+    const game = structuredClone(policies[id].numbers[arms - 2]), { places } = game;
+    const best = [...means].sort((x, y) => y - x).slice(0, plays).reduce((x, y) => x + y, 0);
     game.rounds = [...new Set(Array.from({ length: 60 }, (_, i) => Math.max(1, Math.round((last * (i + 1)) / 60))))];
     if (id === "fair-greedy") { // a group's candidates are worth its mean give or take what its weight says
       put(game.table, places.table, { biases: means.map((x) => x - spread / 2) });
@@ -216,7 +221,8 @@ addEventListener("DOMContentLoaded", () => {
       if (!running.size) root.setAttribute("aria-busy", "false");
       return drawSoon();
     }
-    addresses[id] ??= URL.createObjectURL(new Blob([fairRuntime, policies[id].script, id === "own" ? translated.script : "", PLAY].map((text) => `${text}\n`), { type: "text/javascript" }));
+    const parts = [fairRuntime, policies[id].script, id === "own" ? translated.script : "", PLAY];
+    addresses[id] ??= URL.createObjectURL(new Blob([parts.join("\n")], { type: "text/javascript" }));
     const worker = new Worker(addresses[id]), game = gameOf(id), made = { game, runs: [] };
     const end = (sentence) => {
       worker.terminate();
@@ -225,15 +231,18 @@ addEventListener("DOMContentLoaded", () => {
       if (sentence) find(".fault").textContent = sentence;
       next();
     };
+    const tired = () => end(`Your rule was stopped: in ${PATIENCE / 1000} seconds it did not finish run ${made.runs.length}.
+      Is there a loop in it that never ends?`);
     const watch = () => {
       clearTimeout(running.get(worker));
-      running.set(worker, id !== "own" ? 0 : setTimeout(() => end(`Your rule was stopped: in ${PATIENCE / 1000} seconds it did not finish run ${made.runs.length}. Is there a loop in it that never ends?`), PATIENCE));
+      running.set(worker, id === "own" ? setTimeout(tired, PATIENCE) : 0);
     };
     watch();
     worker.onmessage = ({ data }) => {
       if (data.fault) {
         results.delete(id);
-        return end(data.fault > 0 ? `The rule must return probabilities in [0, 1] that sum to ${game.plays}, or an arm that there is; in round ${data.fault} of run ${made.runs.length} it did not.` : "");
+        return end(`The rule must return probabilities in [0, 1] that sum to ${game.plays}, or an arm that there is; in round
+          ${data.fault} of run ${made.runs.length} it did not.`);
       }
       made.runs.push(data);
       ended++;
@@ -261,25 +270,34 @@ addEventListener("DOMContentLoaded", () => {
   // What came of it.
   const average = (numbers) => numbers.reduce((x, y) => x + y, 0) / numbers.length;
   const error = (numbers) => Math.sqrt(average(numbers.map((x) => (x - average(numbers)) ** 2)) / (numbers.length - 1));
-  const read4 = (x) => (Math.abs(x) < 1e-9 ? "0" : Math.abs(x) >= 100 ? Math.round(x).toLocaleString("en") : String(+x.toPrecision(3))).replace("-", "−");
-  const sumOf = (id, notion) => (id === "fair-greedy" ? (notion === "ranks" ? policies[id].sums.indexOf("fairness_regret") : -1)
-    : notion === "r_regret" && state.plays > 1 ? -1 : policies[id].sums.indexOf(notion));
+  const short3 = (x) => { // with three digits, or as a whole number
+    const text = Math.abs(x) < 1e-9 ? "0" : Math.abs(x) >= 100 ? Math.round(x).toLocaleString("en") : String(+x.toPrecision(3));
+    return text.replace("-", "−");
+  };
+  const sumOf = (id, notion) => { // where a notion is among what was summed; -1 where it is not defined
+    if (id === "fair-greedy") return notion === "ranks" ? policies[id].sums.indexOf("fairness_regret") : -1;
+    return notion === "r_regret" && state.plays > 1 ? -1 : policies[id].sums.indexOf(notion);
+  };
+  const sharesOf = (id) => {
+    const { game, runs } = results.get(id);
+    return Array.from({ length: game.sizes.K }, (_, a) => average(runs.map((run) => run.selected.at(-1)[a])) / game.rounds.at(-1));
+  };
   let drawing = 0;
   function drawSoon() { drawing ||= requestAnimationFrame(() => { drawing = 0; drawResults(); }); }
   function drawResults() {
-    const shown = listed.filter((id) => results.has(id)), games = shown.filter((id) => id !== "fair-greedy");
-    const [any] = games.map((id) => results.get(id)), fair = any && [...any.runs[0].sums.at(-1).slice(policies.ucb1.sums.indexOf("optimal"))];
-    const sharesOf = (id) => {
-      const { game, runs } = results.get(id);
-      return Array.from({ length: game.sizes.K }, (_, a) => average(runs.map((run) => run.selected.at(-1)[a])) / game.rounds.at(-1));
-    };
-    const top = Math.max(...shown.flatMap(sharesOf), ...(fair ?? []), ...state.shares);
+    const shown = listed.filter((id) => results.has(id)), any = results.get(shown.find((id) => id !== "fair-greedy"));
+    const fair = any ? [...any.runs[0].sums.at(-1).slice(policies.ucb1.sums.indexOf("optimal"))] : [];
+    const top = Math.max(...shown.flatMap(sharesOf), ...fair, ...state.shares), mark = (kind, share) => (share === undefined ? ""
+      : `<div class="${kind}" style="bottom:${(100 * share) / top}%"></div>`);
     find(".strips").innerHTML = shown.map((id) => {
-      const last = results.get(id).game.rounds.at(-1), marks = id !== "fair-greedy", shares = sharesOf(id);
-      const said = `${policies[id].name}: ${shares.map((x, a) => `arm ${a + 1} ${(100 * x).toFixed(1)} %`).join(", ")}`;
-      return `<section data-policy="${id}"><p class="title">${dash(policies[id])}${policies[id].name}${marks ? "" : `, ${last.toLocaleString("en")} rounds`}</p><div class="strip" role="img" aria-label="${said}">${shares.map((x, a) => `
-        <div data-share="${x}">${(100 * x).toFixed(x < 0.0995 ? 1 : 0)}<div class="share"><div style="height:${100 * x / top}%;background:${policies[id].look.stroke}"></div>
-        <div class="promise" style="bottom:${100 * (state.shares[a] ?? 0) / top}%"></div>${marks && fair ? `<div class="fair" style="bottom:${100 * fair[a] / top}%"></div>` : ""}</div>${a + 1}</div>`).join("")}</div></section>`;
+      const { name, look } = policies[id], ranks = id === "fair-greedy", shares = sharesOf(id);
+      const said = `${name}: ${shares.map((x, a) => `arm ${a + 1} ${(100 * x).toFixed(1)} %`).join(", ")}`;
+      const bars = shares.map((x, a) => `<div data-share="${x}">${(100 * x).toFixed(x < 0.0995 ? 1 : 0)}<div class="share">
+        <div style="height:${(100 * x) / top}%;background:${look.stroke}"></div>
+        ${mark("promise", state.shares[a])}${ranks ? "" : mark("fair", fair[a])}</div>${a + 1}</div>`);
+      const rounds = ranks ? `, ${results.get(id).game.rounds.at(-1).toLocaleString("en")} rounds` : "";
+      return `<section data-policy="${id}"><p class="title">${dash(policies[id])}${name}${rounds}</p>
+        <div class="strip" role="img" aria-label="${said}">${bars.join("")}</div></section>`;
     }).join("");
     drawTable(shown);
     drawCurve(shown);
@@ -287,17 +305,24 @@ addEventListener("DOMContentLoaded", () => {
     find(".going").textContent = left ? `Playing: ${ended} of ${wanted} runs` : "";
     if (!left) find(".said").textContent = shown.length ? `Played ${state.runs} ${state.runs === 1 ? "run" : "runs"} of each.` : "";
     find(".ranks").textContent = shown.includes("fair-greedy")
-      ? `Fair-Greedy needs to see who is to be chosen. So it plays a game of its own on the same means: in each round each arm sends a candidate, worth its mean give or take ${spread / 2}, and it compares each with earlier ones of the same arm. A policy that does not look at candidates has a regret of ranks of ${read4(arms / (arms + 1) - 0.5)} a round, whatever it plays.` : "";
+      ? `Fair-Greedy needs to see who is to be chosen. So it plays a game of its own on the same means: in each round each arm
+        sends a candidate, worth its mean give or take ${spread / 2}, and it compares each with earlier ones of the same arm. A
+        policy that does not look at candidates has a regret of ranks of ${short3(arms / (arms + 1) - 0.5)} a round, whatever it
+        plays.` : "";
   }
   function drawTable(shown) {
     const head = Object.values(NOTIONS).map(([title]) => `<th scope="col">${title}</th>`).join("");
-    find("table").innerHTML = `<caption class="unseen">Mean over runs, plus or minus its standard error, after the last round</caption><thead><tr><th scope="col">After the last round</th>${head}</tr></thead><tbody>${shown.map((id) => `
-      <tr data-policy="${id}"><th scope="row">${policies[id].name}</th>${Object.entries(NOTIONS).map(([notion, [title]]) => {
-        const at = sumOf(id, notion);
-        if (at < 0) return `<td data-label="${title}">–</td>`;
-        const ends = results.get(id).runs.map((run) => run.sums.at(-1)[at]);
-        return `<td data-label="${title}" data-notion="${notion}" data-value="${average(ends)}"><span>${read4(average(ends))}${ends.length > 1 ? ` <small>± ${read4(+error(ends).toPrecision(2))}</small>` : ""}</span></td>`;
-      }).join("")}</tr>`).join("")}</tbody>`;
+    const cell = (id, notion, title) => {
+      const at = sumOf(id, notion);
+      if (at < 0) return `<td data-label="${title}">–</td>`;
+      const ends = results.get(id).runs.map((run) => run.sums.at(-1)[at]), mean = average(ends);
+      const give = ends.length > 1 ? ` <small>± ${short3(+error(ends).toPrecision(2))}</small>` : "";
+      return `<td data-label="${title}" data-notion="${notion}" data-value="${mean}"><span>${short3(mean)}${give}</span></td>`;
+    };
+    const rows = shown.map((id) => `<tr data-policy="${id}"><th scope="row">${policies[id].name}</th>
+      ${Object.entries(NOTIONS).map(([notion, [title]]) => cell(id, notion, title)).join("")}</tr>`);
+    find("table").innerHTML = `<caption class="unseen">Mean over runs, plus or minus its standard error</caption>
+      <thead><tr><th scope="col">After the last round</th>${head}</tr></thead><tbody>${rows.join("")}</tbody>`;
   }
   function drawCurve(shown) {
     const box = find(".curve"), wide = Math.max(box.clientWidth, 280), high = 260, labels = wide > 560, right = labels ? 150 : 12, left = 52;
@@ -310,22 +335,30 @@ addEventListener("DOMContentLoaded", () => {
       box.innerHTML = `<p>Nobody who plays has this notion: ${says}.</p>`;
       return;
     }
-    const values = curves.flatMap(({ points }) => points.map(([, y]) => y)), low = Math.min(0, ...values), top = Math.max(...values, low + 1e-9), end = Math.max(...curves.map(({ points }) => points.at(-1)[0]));
+    const values = curves.flatMap(({ points }) => points.map(([, y]) => y)), low = Math.min(0, ...values);
+    const top = Math.max(...values, low + 1e-9), end = Math.max(...curves.map(({ points }) => points.at(-1)[0]));
     const ticks = (from, to, most) => { // at round numbers
-      const unit = 10 ** Math.floor(Math.log10((to - from) / most)), by = unit * [1, 2, 5, 10].find((each) => (to - from) / (unit * each) <= most), made = [];
+      const unit = 10 ** Math.floor(Math.log10((to - from) / most)), made = [];
+      const by = unit * [1, 2, 5, 10].find((each) => (to - from) / (unit * each) <= most);
       for (let i = Math.ceil(from / by); i * by <= to * 1.0001; i++) made.push(+(i * by).toPrecision(6));
       return made;
     };
     const x = (t) => left + (t / end) * (wide - left - right), y = (value) => high - 30 - ((value - low) / (top - low)) * (high - 50);
     const spots = curves.map(({ id, points }) => ({ id, at: y(points.at(-1)[1]) })).sort((one, other) => one.at - other.at);
     spots.forEach((spot, i) => { if (i) spot.at = Math.max(spot.at, spots[i - 1].at + 15); });
-    const lines = curves.map(({ id, points }) => `<polyline data-policy="${id}" fill="none" stroke-width="2.5" stroke="${policies[id].look.stroke}" stroke-dasharray="${policies[id].look.dash}" points="${[[0, 0], ...points].map(([t, value]) => `${x(t).toFixed(1)},${y(value).toFixed(1)}`).join(" ")}"/>`);
-    const said = `${title}, ${says}, over the rounds. After the last: ${curves.map(({ id, points }) => `${policies[id].name} ${read4(points.at(-1)[1])}`).join(", ")}.`;
-    box.innerHTML = `<svg viewBox="0 0 ${wide} ${high}" height="${high}" role="img" aria-label="${said}">
-      ${ticks(low, top, 5).map((value) => `<line x1="${left}" x2="${wide - right}" y1="${y(value)}" y2="${y(value)}" stroke="#e4e4e1"/><text x="${left - 6}" y="${y(value) + 4}" text-anchor="end">${value.toLocaleString("en").replace("-", "−")}</text>`).join("")}
-      ${ticks(0, end, wide > 480 ? 6 : 3).map((t) => `<text x="${x(t)}" y="${high - 12}" text-anchor="${t === end ? "end" : "middle"}">${t.toLocaleString("en")}</text>`).join("")}
-      ${lines.join("")}
-      ${labels ? spots.map(({ id, at }) => `<text x="${wide - right + 6}" y="${at + 4}" style="fill:${policies[id].look.stroke}">${policies[id].name.replace("FAIR-LEARN(Thompson sampling)", "FAIR-LEARN(Thompson)")}</text>`).join("") : ""}</svg>`;
+    const lines = curves.map(({ id, points }) => `<polyline data-policy="${id}" fill="none" stroke-width="2.5"
+      stroke="${policies[id].look.stroke}" stroke-dasharray="${policies[id].look.dash}"
+      points="${[[0, 0], ...points].map(([t, value]) => `${x(t).toFixed(1)},${y(value).toFixed(1)}`).join(" ")}"/>`);
+    const levels = ticks(low, top, 5).map((value) => `<line x1="${left}" x2="${wide - right}" y1="${y(value)}" y2="${y(value)}"
+      stroke="#e4e4e1"/><text x="${left - 6}" y="${y(value) + 4}" text-anchor="end">${value.toLocaleString("en").replace("-", "−")}</text>`);
+    const times = ticks(0, end, wide > 480 ? 6 : 3).map((t) => `<text x="${x(t)}" y="${high - 12}"
+      text-anchor="${t === end ? "end" : "middle"}">${t.toLocaleString("en")}</text>`);
+    const names = spots.map(({ id, at }) => `<text x="${wide - right + 6}" y="${at + 4}"
+      style="fill:${policies[id].look.stroke}">${policies[id].name.replace("Thompson sampling)", "Thompson)")}</text>`);
+    const ends = curves.map(({ id, points }) => `${policies[id].name} ${short3(points.at(-1)[1])}`).join(", ");
+    box.innerHTML = `<svg viewBox="0 0 ${wide} ${high}" height="${high}" role="img"
+      aria-label="${title}, ${says}, over the rounds. After the last: ${ends}.">
+      ${[...levels, ...times, ...lines, ...(labels ? names : [])].join("")}</svg>`;
   }
 
   // What the reader does.
@@ -376,7 +409,8 @@ addEventListener("DOMContentLoaded", () => {
     state[set] = set === "steepness" ? Math.min(rounded, high) : value;
     if (set === "plays" && state.steepness > steepest(state)) {
       state.steepness = steepest(state);
-      complain([`With ${value} plays a round and ${state.means.length} arms merit may be no steeper than ${state.steepness}, or an arm could need a probability above 1.`]);
+      complain([`With ${value} plays a round and ${state.means.length} arms merit may be no steeper than ${state.steepness},
+        or an arm could need a probability above 1.`]);
     }
     raceSoon();
   });
