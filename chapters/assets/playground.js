@@ -211,6 +211,7 @@ addEventListener("DOMContentLoaded", () => {
     queue = listed.filter((id) => state.policies.includes(id) && canPlay(id) && (id !== "own" || translated));
     [ended, wanted] = [0, queue.length * state.runs];
     root.setAttribute("aria-busy", "true");
+    find(".said").textContent = "";
     if (translated) find(".fault").textContent = "";
     for (let i = 0; i < LANES; i++) next();
     drawSoon();
