@@ -35,7 +35,8 @@ from fairlib.page.translate import (
 from fairlib.rules import Rule
 from fairlib.stepping import OnArms, at_play
 
-_FLOATS, _WHOLES = Array(REAL, 1), Array(WHOLE, 1)
+_FLOATS = Array(REAL, 1)
+_WHOLES = Array(WHOLE, 1)
 _BY_HAND = {
     told: Native("$told", WHOLE),
     piece: Native("$piece", _FLOATS),

@@ -3,7 +3,8 @@
 import base64
 
 _I64 = {"add": 0x7C, "mul": 0x7E, "and": 0x83, "or": 0x84, "xor": 0x85, "shr_u": 0x88, "rotr": 0x8A, "lt_u": 0x54}
-_HIGH, _LOW = 0x2360ED051FC65DA4, 0x4385DF649FCCF645  # PCG64 multiplies its state by this number of 128 bits
+_HIGH = 0x2360ED051FC65DA4  # PCG64 multiplies its state by a number of 128 bits, of which this is the upper half
+_LOW = 0x4385DF649FCCF645
 
 
 def _unsigned(n: int) -> bytes:

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,8 +21,8 @@ from fairlib.delays.game import _cap, semi_tally
 from fairlib.exposure import fairx_ts, fairx_ucb
 from fairlib.figures import look
 from fairlib.merit import Merit, exponential, fair_policy, play_by_merit
-from fairlib.page import own, translate
 from fairlib.page.games import draws, function_of, numbers, script
+from fairlib.page.own import translated
 from fairlib.page.translate import CHANCE, REAL, Function, Script
 from fairlib.policy import RULE, Policy, any_of_the_best, explore, largest, share_out, try_each_once
 from fairlib.ranks import fair_greedy, separate_groups
@@ -34,7 +35,8 @@ from fairlib.shares.game import _below_one_in_k, shares_tally
 SHORT = 3000
 """Rounds of Fair-Greedy, which looks back at all candidates in every round."""
 
-_SPREAD, _NOISE = 0.4, 0.3  # of the candidates, and of what they pay
+_SPREAD = 0.4  # of the candidates
+_NOISE = 0.3  # of what they pay
 _WIDTH = 0.5  # of FairX-UCB, where its theorem takes 5 or so, and learns nothing in games as short
 
 EXAMPLE = """\
@@ -374,7 +376,7 @@ def own_contents() -> dict[str, Any]:
         natives[f"drawn_{name}"] = way.name
         made[name] = f"def {name}({arguments}):\n    return drawn_{name}({arguments})"
     return {
-        "modules": {each.__name__: inspect.getsource(each) for each in (translate, own)},
+        "modules": {each.__module__: inspect.getsource(sys.modules[each.__module__]) for each in (Script, translated)},
         "known": {
             "flat": RULE.flat,
             "gives": dict(RULE.gives),
