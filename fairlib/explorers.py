@@ -1,7 +1,8 @@
 """Sliders over a figure: live where a kernel answers, and on a page that has none.
 
-In the static view every setting is drawn beforehand and travels inside the page; ``explorers.html`` is its
-template. In the live view, of a Jupyter front end, only the setting that the reader asks for is drawn.
+In the static view every setting is drawn beforehand and travels inside the page, or, with `fairlib.live`, one is and
+the page computes the others; ``explorers.html`` is its template. In the live view, of a Jupyter front end, only the
+setting that the reader asks for is drawn.
 """
 
 import html

@@ -23,7 +23,7 @@ from fairlib.contexts import Ridge
 from fairlib.rules import Array, Seen
 from fairlib.stepping import OnArms, at_play, root, streams
 
-__all__ = ["Live", "moving", "LiveFigure", "said"]
+__all__ = ["Live", "LiveFigure", "moving", "said"]
 
 _FIELD = re.compile(r"\{(\w+)((?:\[\d+\])*)(?::([^{}]*))?\}")
 _SPEC = re.compile(r"(,?\.\d+f|\.\d+%|(\.[1-9]\d*)?g)?|[^|]*(\|[^|]*)+")

@@ -101,7 +101,7 @@ const move = (svg, part, values) => {
     let pen = "M", text = "";
     for (const [x, y] of at(each)) {
       if (drawn([x, y])) text += `${pen} ${+x.toFixed(6)} ${+(y - up).toFixed(6)} `;
-      pen = drawn([x, y]) ? "L" : "M";
+      pen = drawn([x, y]) ? "L" : part.closed ? pen : "M"; // an area leaves a point out, a line breaks
     }
     paths[i].setAttribute("d", part.closed && text ? `${text}z` : text);
   });
