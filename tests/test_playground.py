@@ -2,11 +2,9 @@
 
 import gzip
 import json
-import os
 import re
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,10 +13,8 @@ from urllib.parse import quote
 import inpage
 import numpy as np
 import playground
-import printing
 import pytest
 from axe_core_python.selenium import Axe
-from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -53,29 +49,6 @@ def page(tmp_path_factory):
     scripts = "".join(f'<script defer src="_static/{name}"></script>' for name in SCRIPTS)
     (folder / "page.html").write_text(PAGE.replace("{scripts}", scripts), encoding="utf-8")
     return folder / "page.html"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory) -> Iterator[webdriver.Chrome]:
-    chrome, driver = next(filter(None, map(shutil.which, printing.BROWSERS)), None), shutil.which("chromedriver")
-    if not (chrome and driver):
-        need = "the playground is tested in Chromium: install chromium (or Google Chrome) and chromedriver"
-        if os.environ.get("FAIRLIB_REQUIRE_BROWSER") == "1":
-            pytest.fail(need, pytrace=False)
-        pytest.skip(need)
-    options = webdriver.ChromeOptions()
-    options.binary_location = chrome
-    for each in (
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        f"--user-data-dir={tmp_path_factory.mktemp('browser')}",
-    ):
-        options.add_argument(each)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield browser
-    browser.quit()
 
 
 def visit(browser, page, link="", width=1280):

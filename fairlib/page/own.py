@@ -77,7 +77,7 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
         given = [_given(rule, i, known["gives"], memory) for i in range(len(rule.args.args))]
         form = f"def flat({known['flat']}):"
         whole = Function("flat", f"{form}\n    return {rule.name}({', '.join(given)})", find)
-        script = Script({name: Function(name, each, find) for name, each in known["draws"].items()})
+        script = Script({name: Function(name, each, find) for name, each in known["draws"].items()}, careful=True)
         made = script.add(whole, [KINDS[each] for each in known["flat"].split(", ")])
         if made.returns not in (WHOLE, NOTHING, MAYBE):
             allowed = "an arm, a whole number, or nothing after it has filled p"
