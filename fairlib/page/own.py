@@ -22,9 +22,12 @@ from fairlib.page.translate import (
     _said,
 )
 
-KINDS: dict[str, Any] = {"t": WHOLE, "rng": CHANCE}
-KINDS |= dict.fromkeys(("params", "state", "total", "rewards", "chances", "p"), Array(REAL, 1))
-KINDS |= dict.fromkeys(("selected", "observed", "mail", "arms", "rounds"), Array(WHOLE, 1))
+KINDS: dict[str, Any] = {
+    "t": WHOLE,
+    "rng": CHANCE,
+    **dict.fromkeys(("params", "state", "total", "rewards", "chances", "p"), Array(REAL, 1)),
+    **dict.fromkeys(("selected", "observed", "mail", "arms", "rounds"), Array(WHOLE, 1)),
+}
 """The kinds of what the engine hands to a rule on arms."""
 
 
