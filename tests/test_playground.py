@@ -404,6 +404,7 @@ def test_page_is_accessible_and_fits(width, page, browser):
 
 def test_scripts_are_small_and_nobody_stalls(page, browser):
     assert sum(len(gzip.compress((page.parent / "_static" / name).read_bytes(), 9)) for name in SCRIPTS) < 60_000
+    browser.get_log("browser")  # of pages that were open before
     visit(browser, page, "T=2000&policies=ucb1")
     browser.execute_script(
         """

@@ -21,7 +21,10 @@ document.addEventListener("DOMContentLoaded", () => {
   const all = (selector, at = document) => [...at.querySelectorAll(selector)];
 
   for (const list of all("nav.bd-links, nav.page-toc")) together(all("a", list), down, list.querySelector("a.current") ?? undefined);
+  for (const attack of all(".fair-attack")) together(all("button", attack), down);
   together(all(".solution > .admonition-title .toggle-button"), across);
+  together(all(".bd-article button.steps"), across);
+  together(all(".prev-next-area a"), across);
   together(all(".bd-article .copybtn").filter((button) => !button.closest("details")), across); // in a fold it is alone
 
   // References, a paragraph at a time. A place that was met before is no stop again, nor is the exercise above its solution.
