@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
 import fairlib as fl
-from fairlib.page.games import draws, function_of, numbers, runtime, script
+from fairlib.page.games import draws, flat, function_of, numbers, runtime, script
+from fairlib.page.own import KINDS
 from fairlib.page.translate import CHANCE, REAL, WHOLE, Array, Function, RefusedError, Script
-from fairlib.policy import largest
+from fairlib.policy import RULE, largest
 
 UNKNOWN: dict[str, Any] = {}
 NUMBERS, WHOLES, TABLE = Array(REAL, 1), Array(WHOLE, 1), Array(REAL, 2)
@@ -210,6 +211,23 @@ def test_tables_are_rows():
     name = made.add(function_of(tables), [TABLE, WHOLE]).name
     text = f"const rows = $zeros(3, 2); $put(rows, {rows});"
     assert in_script.evaluated(made.text() + text, f"{name}(rows, 1)") == tables(np.array(rows), 1)
+
+
+def first_arm(p):
+    return 0
+
+
+def second_arm(p):
+    return 1
+
+
+def test_two_rules_that_are_called_alike_are_not_confused():
+    made = Script(draws())
+    rules = [flat(fl.Policy("one", each).bound) for each in (first_arm, second_arm)]
+    assert rules[0].text == rules[1].text
+    kinds = [KINDS[each] for each in RULE.flat.split(", ")]
+    one, other = (made.add(each, kinds).name for each in rules)
+    assert in_script.evaluated(made.text(), f"[{one}(), {other}()]") == [0, 1]
 
 
 def test_each_kind_of_argument_has_a_function_of_its_own():

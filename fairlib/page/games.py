@@ -46,6 +46,7 @@ _BY_HAND = {
 }
 
 
+@cache  # so that a function is the same to the translator wherever it is met
 def function_of(function: Any) -> Function:
     """Read the source of a function.
 
@@ -79,9 +80,12 @@ def function_of(function: Any) -> Function:
     if not isinstance(tree, ast.FunctionDef):
         raise ValueError(f"function must be defined by def, not {plain!r}")
     text = textwrap.dedent("".join(lines[tree.lineno - 1 :]))  # without what decorates it
-    known = inspect.getclosurevars(plain)
-    names = {**known.builtins, **known.globals, **known.nonlocals}
-    return Function(plain.__name__, text, lambda name: _known(names[name]), first + tree.lineno - 2)
+
+    def find(name: str) -> Any:
+        known = inspect.getclosurevars(plain)  # now, as a reader may have changed what stands around the function
+        return _known({**known.builtins, **known.globals, **known.nonlocals}[name])
+
+    return Function(plain.__name__, text, find, first + tree.lineno - 2)
 
 
 def _known(value: Any) -> Any:

@@ -232,36 +232,13 @@ class Script:
         >>> Script({}).add(Function("half", "def half(x): return x / 2", {}.__getitem__), [WHOLE]).returns
         'real'
         """
-        made = self.call(function, tuple(kinds))
+        made = self._call(function, tuple(kinds))
         self._roots.append(made.name)
         return made
 
-    def call(self, function: Function, kinds: tuple[Any, ...]) -> Native:
-        """Translate a function for kinds of its arguments, unless it has been; see `add`.
-
-        Parameters
-        ----------
-        function : Function
-            The function.
-        kinds : tuple
-            The kinds of its arguments.
-
-        Returns
-        -------
-        Native
-            What it is called in JavaScript.
-
-        Raises
-        ------
-        RefusedError
-            If there is something in it that the translator does not know.
-
-        Examples
-        --------
-        >>> Script({}).call(Function("half", "def half(x): return x / 2", {}.__getitem__), (WHOLE,)).name
-        'half'
-        """
-        key = (function.name, function.text, kinds)
+    def _call(self, function: Function, kinds: tuple[Any, ...]) -> Native:
+        """Translate a function for kinds of its arguments, unless it has been."""
+        key = (function, kinds)
         if key not in self._known:
             if key in self._under_way:
                 raise RefusedError(function.name, function.line + 1, "it calls itself")
@@ -306,17 +283,8 @@ _RESERVED = (
 )
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"}
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "===", ast.NotEq: "!=="}
-_MATH = {
-    "sqrt": "sqrt",
-    "log": "log",
-    "exp": "exp",
-    "expm1": "expm1",
-    "log1p": "log1p",
-    "log2": "log2",
-    "fabs": "abs",
-    "floor": "floor",
-}
-_MATH |= {"ceil": "ceil", "pow": "pow", "cos": "cos", "sin": "sin", "tanh": "tanh", "atan2": "atan2", "hypot": "hypot"}
+_ONE = ["sqrt", "log", "exp", "expm1", "log1p", "log2", "fabs", "floor", "ceil", "cos", "sin", "tanh"]
+_MATH = dict.fromkeys(_ONE, 1) | dict.fromkeys(["pow", "atan2", "hypot"], 2)  # of how many numbers
 _CONSTANTS = {"inf": "Infinity", "nan": "NaN", "pi": "Math.PI", "e": "Math.E"}
 
 
@@ -471,10 +439,7 @@ class _Body:
         if len(node.targets) == 1:
             return self._assign(node.targets[0], node.value)
         text, kind = self._of(node.value)
-        self.counter += 1
-        held = f"v{self.counter}$"
-        lines = [line for each in node.targets for line in self._put(each, held, kind)]
-        return ["{", f"  const {held} = {text};", *("  " + line for line in lines), "}"]
+        return self._held(text, [(each, "", kind) for each in node.targets])
 
     def _on_annassign(self, node: Any) -> list[str]:
         return self._assign(node.target, node.value) if node.value else self._refuse(node, "a name without a value")
@@ -485,10 +450,13 @@ class _Body:
         text, kind = self._of(value)  # of the whole right side first, as in Python
         if not isinstance(kind, Several) or len(kind.each) != len(target.elts):
             self._refuse(target, f"{len(target.elts)} names for {_said(kind)}")
+        return self._held(text, [(to, f"[{i}]", kind.each[i]) for i, to in enumerate(target.elts)])
+
+    def _held(self, text: str, puts: list[tuple[Any, str, Any]]) -> list[str]:
+        """Hold a value while it, or parts of it, are put in several places."""
         self.counter += 1
         held = f"v{self.counter}$"
-        parts = zip(target.elts, kind.each, strict=True)
-        lines = [line for i, (to, part) in enumerate(parts) for line in self._put(to, f"{held}[{i}]", part)]
+        lines = [line for target, part, kind in puts for line in self._put(target, f"{held}{part}", kind)]
         return ["{", f"  const {held} = {text};", *("  " + line for line in lines), "}"]
 
     def _put(self, target: Any, text: str, kind: Any) -> list[str]:
@@ -735,7 +703,7 @@ class _Body:
             return f"{{{', '.join(inside)}}}", Record(called.name, tuple(zip(called.fields, kinds, strict=True)))
         if isinstance(called, Function):
             try:
-                called = self.script.call(called, kinds)
+                called = self.script._call(called, kinds)
             except RefusedError as error:
                 error.calls.append((self.function.name, self.function.line + node.lineno))
                 raise
@@ -818,9 +786,12 @@ class _Body:
             return f"Number.isNaN({given})", TRUTH
         if name in ("isfinite", "isinf"):
             return f"{'' if name == 'isfinite' else '!'}Number.isFinite({given})", TRUTH
-        if len(node.args) != (2 if name in ("pow", "atan2", "hypot") else 1):
+        if len(node.args) != _MATH[name]:
             self._refuse(node, f"{module}.{name} of {len(node.args)} numbers")
-        return f"Math.{_MATH[name]}({given})", WHOLE if module == "math" and name in ("floor", "ceil") else REAL
+        return f"Math.{'abs' if name == 'fabs' else name}({given})", WHOLE if module == "math" and name in (
+            "floor",
+            "ceil",
+        ) else REAL
 
     def _reshaped(self, node: Any) -> tuple[str, Any]:
         text, kind = self._of(node.func.value)
