@@ -90,6 +90,10 @@ def truths(a, b):
     return one, same, (b > a) == (a < b), one or same
 
 
+def ends(x):
+    return math.isinf(x), math.isinf(-math.inf), math.isinf(math.nan), math.isfinite(math.nan), math.fabs(-x)
+
+
 def swaps(x):
     x[0], x[1] = x[1], x[0]
     first = last = x[-1]
@@ -171,6 +175,7 @@ CASES: dict[str, Any] = {
     "once": (once, [WHOLE], [(3,), (0,)]),
     "chains": (chains, [REAL, REAL, REAL], [(1.0, 2.0, 2.0), (2.0, 1.0, 1.0), (-1.0, 0.0, 0.0), (0.5, 0.5, 0.5)]),
     "truths": (truths, [REAL, REAL], [(1.0, 2.0), (2.0, 1.0), (0.0, 1.0), (1.0, 0.0)]),
+    "ends": (ends, [REAL], [(1.5,)]),
     "swaps": (swaps, [NUMBERS], [([1.0, 2.0, 3.0],)]),
     "pieces": (pieces, [NUMBERS, WHOLE, WHOLE], [([1.0, 2.0, 3.0, 4.0, 5.0], 1, 3)]),
     "orders": (orders, [NUMBERS], [([2.0, 1.0, 1.0, 3.0],), ([5.0, 5.0, 1.0, 1.0],)]),

@@ -784,8 +784,10 @@ class _Body:
         given = ", ".join(self._number(each) for each in node.args)
         if name == "isnan":
             return f"Number.isNaN({given})", TRUTH
-        if name in ("isfinite", "isinf"):
-            return f"{'' if name == 'isfinite' else '!'}Number.isFinite({given})", TRUTH
+        if name == "isfinite":
+            return f"Number.isFinite({given})", TRUTH
+        if name == "isinf":
+            return f"(Math.abs({given}) === Infinity)", TRUTH
         if len(node.args) != _MATH[name]:
             self._refuse(node, f"{module}.{name} of {len(node.args)} numbers")
         return f"Math.{'abs' if name == 'fabs' else name}({given})", WHOLE if module == "math" and name in (
