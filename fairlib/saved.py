@@ -6,8 +6,8 @@ import os
 import pathlib
 import tempfile
 import zipfile
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,49 @@ from numpy.typing import NDArray
 from fairlib import checks
 
 _FORMAT = 1
+
+
+@contextlib.contextmanager
+def whole(where: pathlib.Path) -> Iterator[IO[bytes]]:
+    """Open a file that takes its place when all is written; a crash leaves the one that was there, or the new one.
+
+    Parameters
+    ----------
+    where : Path
+        Its place; an older file there is replaced.
+
+    Yields
+    ------
+    binary file
+        What is to be written.
+
+    Raises
+    ------
+    OSError
+        If it can't be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> where = pathlib.Path(tempfile.mkdtemp(), "greeting")
+    >>> with whole(where) as file:
+    ...     _ = file.write(b"good morning")
+    >>> where.read_text()
+    'good morning'
+    """
+    with tempfile.NamedTemporaryFile(dir=where.parent, prefix=f".{where.name}-", delete=False) as file:
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()  # Windows moves no file that is open
+            pathlib.Path(file.name).replace(where)
+        except BaseException:
+            with contextlib.suppress(OSError):  # on a full disk closing fails, too
+                file.close()
+            with contextlib.suppress(OSError):
+                pathlib.Path(file.name).unlink()
+            raise
 
 
 def write(path: str | os.PathLike[str], kind: str, heading: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
@@ -46,20 +89,9 @@ def write(path: str | os.PathLike[str], kind: str, heading: Mapping[str, Any], a
     >>> read(path, "test")
     ({'what': 'three'}, {'x': array([0, 1, 2])})
     """
-    where = checks.path("path", path)
     text = json.dumps({"fairlib": _FORMAT, "kind": kind, **heading})
-    with tempfile.NamedTemporaryFile(dir=where.parent, prefix=f".{where.name}-", delete=False) as file:
-        try:
-            np.savez(file, allow_pickle=False, heading=np.array(text), **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-            file.close()  # Windows moves no file that is open
-            pathlib.Path(file.name).replace(where)
-        except BaseException:
-            file.close()
-            with contextlib.suppress(OSError):
-                pathlib.Path(file.name).unlink()
-            raise
+    with whole(checks.path("path", path)) as file:
+        np.savez(file, allow_pickle=False, heading=np.array(text), **arrays)
 
 
 def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -1,5 +1,7 @@
 """Sweeps keep their order, wherever they run, and what is finished when they are interrupted."""
 
+import inspect
+import json
 import os
 import signal
 import subprocess
@@ -9,6 +11,7 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
+import pandas as pd
 import pytest
 import zoo
 from helpers import same
@@ -99,6 +102,165 @@ def test_games_and_policies_are_played_on_a_dask_cluster_as_here(cluster):
 
 def inverse(i):
     return 1 / i
+
+
+def measured(gap, seed):
+    game = fl.Bandit(fl.bernoulli([0.5 + gap, 0.5]))
+    result = fl.simulate(game, fair_learn(fl.ucb1(), [0.1, 0.2]), 200, runs=2, seed=seed)
+    return {"regret": float(result.regret[:, -1].mean()), "least": int(result.selected[:, -1].min()), "seen": f"{gap}"}
+
+
+MANY = [{"gap": gap / 100, "seed": seed} for gap in range(40) for seed in range(5)]
+
+
+@pytest.fixture(scope="module")
+def table():
+    return pd.DataFrame([setting | measured(**setting) for setting in MANY]).rename_axis("setting")
+
+
+def test_a_store_holds_what_a_list_would(tmp_path, table):
+    pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path / "new" / "store"), table)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "new" / "store").set_index("setting"), table)
+    heading = json.loads((tmp_path / "new" / "store" / "_sweep.json").read_text(encoding="utf-8"))
+    assert heading["experiment"] == "measured"
+    assert "fair_learn(fl.ucb1(), [0.1, 0.2])" in heading["source"]
+    assert heading["versions"]["fairlib"] == fl.__version__
+
+
+def test_a_second_call_runs_what_is_missing(tmp_path, table):
+    begun = []
+
+    def measured(gap, seed, stop=(91,)):
+        begun.append((gap, seed))
+        if len(begun) in stop:
+            raise OSError("the lights went out")
+        return globals()["measured"](gap, seed)
+
+    with pytest.raises(fl.SweepError, match=r"^setting 90, .*the lights went out \(90 of 200") as ended:
+        fl.sweep(measured, MANY, store=tmp_path)
+    pd.testing.assert_frame_equal(ended.value.results, table[:90])
+    pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path), table)
+    assert begun == [tuple(setting.values()) for setting in (*MANY[:91], *MANY[90:])]
+    pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path), table)
+    assert len(begun) == 201, "what is finished was run again"
+
+
+def slow(gap, seed):
+    time.sleep(0.02)
+    return measured(gap, seed)
+
+
+def test_a_worker_of_a_cluster_that_is_killed_costs_nothing_and_doubles_nothing(cluster, tmp_path, table):
+    before = {worker: each["nthreads"] for worker, each in cluster.scheduler_info()["workers"].items()}
+    [victim, _] = cluster.run(os.getpid).values()
+    cluster.loop.call_later(0.8, os.kill, victim, signal.SIGKILL)
+    swept = fl.sweep(slow, MANY, store=tmp_path / "store", executor=cluster.get_executor())
+    pd.testing.assert_frame_equal(swept, table)
+    assert len(before) == 2
+    assert len(cluster.scheduler_info()["workers"]) == 1, "nobody was killed"
+
+
+CALLER = """
+import sys
+import fairlib as fl
+from test_sweeps import MANY, slow
+fl.sweep(slow, MANY, store=sys.argv[1])
+"""
+
+
+def caller(store, script):
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
+    return subprocess.Popen([sys.executable, "-c", script, str(store)], env=env, stderr=subprocess.PIPE)
+
+
+def test_a_caller_that_is_killed_is_continued(tmp_path, table):
+    for parts in (5, 15):
+        process = caller(tmp_path, CALLER)
+        while len(list(tmp_path.glob("part-*"))) < parts:
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.kill()
+        process.communicate()
+    written = {file: file.stat().st_mtime_ns for file in tmp_path.glob("part-*")}
+    assert 15 <= len(written) < 67
+    pd.testing.assert_frame_equal(fl.sweep(slow, MANY, store=tmp_path), table)
+    assert {file: file.stat().st_mtime_ns for file in written} == written
+
+
+FULL = """
+import resource, sys
+import fairlib as fl
+from test_sweeps import MANY, measured
+def filling(gap, seed):
+    if (gap, seed) == (0.06, 0):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    return measured(gap, seed)
+filling.__qualname__ = "measured"
+fl.sweep(filling, MANY, store=sys.argv[1])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files can't be limited there")
+def test_a_full_disk_is_told_and_what_is_finished_is_kept(tmp_path, table):
+    process = caller(tmp_path, FULL)
+    said = process.communicate()[1].decode()
+    assert "SweepError: setting 30, " in said
+    assert f"OSError: store {tmp_path} can't be written: [Errno 27] File too large (30 of 200 settings" in said
+    assert len(list(tmp_path.iterdir())) == 11, "something half-written was left"
+    heading = json.loads((tmp_path / "_sweep.json").read_text(encoding="utf-8"))
+    (tmp_path / "_sweep.json").write_text(
+        json.dumps(heading | {"source": inspect.getsource(measured)}), encoding="utf-8"
+    )
+    pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path), table)
+
+
+def test_a_store_with_anything_else_is_refused(tmp_path):
+    fl.sweep(measured, MANY[:3], store=tmp_path)
+    for experiment, settings, said in (
+        (measured, MANY[:2], "its number of settings was 3 and is now 2"),
+        (measured, MANY[1:4], "its digest of its settings was"),
+        (end_of_game, MANY[:3], "its experiment was 'measured' and is now 'end_of_game'; its source was"),
+    ):
+        with pytest.raises(ValueError, match=f"^store must hold this very sweep, and .* holds another: {said}"):
+            fl.sweep(experiment, settings, store=tmp_path)
+    heading = json.loads((tmp_path / "_sweep.json").read_text(encoding="utf-8"))
+    heading["versions"]["numpy"] = "1.0"
+    (tmp_path / "_sweep.json").write_text(json.dumps(heading), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"its versions was .*'numpy': '1.0'"):
+        fl.sweep(measured, MANY[:3], store=tmp_path)
+    for wrong in ("", "[]", "{}", "no"):
+        (tmp_path / "_sweep.json").write_text(wrong, encoding="utf-8")
+        with pytest.raises(ValueError, match=r"^store must be a new folder or a sweep's"):
+            fl.sweep(measured, MANY[:3], store=tmp_path)
+    (tmp_path / "a file").touch()
+    with pytest.raises(ValueError, match=r"^store must be a folder that can be read and written"):
+        fl.sweep(measured, MANY, store=tmp_path / "a file")
+    with pytest.raises(TypeError, match=r"^store must be"):
+        fl.sweep(measured, MANY, store=3)  # type: ignore[arg-type]
+
+
+def test_a_part_that_was_cut_short_is_named(tmp_path, table):
+    fl.sweep(measured, MANY, store=tmp_path)
+    part = sorted(tmp_path.glob("part-*"))[7]
+    part.write_bytes(part.read_bytes()[:1000])
+    with pytest.raises(ValueError, match=rf"^store has a file that can't be read, {part}: .*; delete it") as refused:
+        fl.sweep(measured, MANY, store=tmp_path)
+    assert isinstance(refused.value.__cause__, Exception)
+    part.unlink()
+    pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path), table)
+
+
+@pytest.mark.parametrize("result", [3, {"x": [1]}, {"gap": 1}, {"setting": 1}])
+def test_what_cannot_be_stored_is_refused(tmp_path, result):
+    with pytest.raises(fl.SweepError, match="TypeError: experiment must") as ended:
+        fl.sweep(lambda gap: result, [{"gap": 1}], store=tmp_path)
+    assert len(ended.value.results) == 0
+
+
+@pytest.mark.parametrize("setting", [{"game": fl.ucb1()}, {"setting": 1}, {"means": [0.5]}])
+def test_settings_that_cannot_be_stored_are_refused(tmp_path, setting):
+    with pytest.raises(TypeError, match=r"^settings must be dicts of numbers and strings"):
+        fl.sweep(dict, [setting], store=tmp_path)
 
 
 def test_an_interrupted_sweep_keeps_what_is_finished():
