@@ -468,7 +468,7 @@ def test_what_is_given_is_neither_changed_nor_kept():
         (lambda: delays.cucb_d(2, radius={0.0, 1.5}), TypeError, "radius must be two numbers"),
         (lambda: delays.empirical(np.array(0.5)), TypeError, "delays must be a list"),
         (lambda: fl.replay.article_contexts(3), TypeError, "event must be an Event"),
-        (lambda: fl.replay.replay([3], fl.ucb1()), TypeError, "each of events must be an Event"),
+        (lambda: fl.replay.replay([3], fl.ucb1()), TypeError, "each of events must be an Event of a log, or"),
         (lambda: fl.replay.replay(3, fl.ucb1()), TypeError, "events must be a log"),
         (lambda: Slider("Plays", {1, 2}), TypeError, "values must be a list"),
     ],

@@ -7,6 +7,7 @@ import itertools
 from typing import Annotated
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fairlib as fl
@@ -15,7 +16,7 @@ from fairlib.data import Event, Pool
 from fairlib.exposure import fairx_linucb, fairx_ts
 from fairlib.linear import linucb
 from fairlib.merit import exponential
-from fairlib.replay import article_contexts, replay
+from fairlib.replay import Logged, article_contexts, replay
 from fairlib.rules import Array, Number, PerArm
 from fairlib.shares import fair_ucb, lfg
 
@@ -220,6 +221,96 @@ def test_policies_with_contexts_learn_from_a_log(policy):
     late = result.rewards[500:].mean()
     assert late > (0.7 if policy.name == "LinUCB" else 0.55)  # one article for all would earn 0.5
     assert replay(events, policy).rewards.tolist() == result.rewards.tolist()
+
+
+def own_log(rounds: int, seed: int, most: float = 0.7) -> list[Logged]:
+    """Log rounds of a policy that learns: the arm that has paid best so far is drawn with the largest probability."""
+    rng = np.random.default_rng(seed)
+    paid, played = np.zeros(3), np.ones(3)
+    rows = []
+    for _ in range(rounds):
+        p = np.full(3, (1 - most) / 2)
+        p[np.argmax(paid / played)] = most
+        arm = int(rng.choice(3, p=p))
+        reward = float(rng.random() < MEANS[7 + arm])
+        paid[arm], played[arm] = paid[arm] + reward, played[arm] + 1
+        rows.append(Logged(arm, reward, float(p[arm])))
+    return rows
+
+
+@pytest.mark.parametrize("policy", [fl.ucb1(), fl.epsilon_greedy(0.3)], ids=["UCB1", "epsilon-greedy"])
+def test_replay_of_an_uneven_log_earns_what_the_policy_earns_at_play(policy):
+    """200 replays of 30 rounds of a log that learned, against 4,000 games, within four errors."""
+    horizon, logs = 30, [own_log(400, seed) for seed in range(200)]
+    replays = [replay(log, policy, arms=3, least=0.15, horizon=horizon, seed=i) for i, log in enumerate(logs)]
+    assert all(len(result.events) == horizon for result in replays)
+    played = np.array([[sum(row.arm == a for row in result.events) for a in range(3)] for result in replays])
+    rewards = np.array([result.rewards.sum() for result in replays])
+    arms = fl.bernoulli(list(MEANS.values()))
+    game = fl.simulate(fl.Bandit(arms), policy, horizon, runs=4000, seed=1, rounds=[horizon])
+    for ours, truth in [(rewards, game.reward[:, 0]), *zip(played.T, game.selected[:, 0].T, strict=True)]:
+        error = np.sqrt(ours.var(ddof=1) / len(ours) + truth.var(ddof=1) / len(truth))
+        assert abs(ours.mean() - truth.mean()) < 4 * error
+
+
+def test_one_round_in_so_many_is_kept_whatever_the_propensities():
+    log = own_log(9000, 1)
+    for policy in (fl.ucb1(), fl.uniform()):
+        kept = len(replay(log, policy, arms=3, least=0.15).events)
+        assert kept == pytest.approx(0.15 * 9000, abs=4 * np.sqrt(9000 * 0.15 * 0.85))
+
+
+def test_a_data_frame_is_a_log():
+    log = own_log(500, 2)
+    frame = pd.DataFrame(log).drop(columns="features").assign(note="what else there is")
+    one, two = (replay(each, fl.thompson_beta(), arms=3, least=0.15, seed=4) for each in (log, frame))
+    assert one.events == two.events
+    assert one.rewards.tolist() == two.rewards.tolist()
+    assert one.seen == two.seen == 500
+
+
+def test_the_same_log_as_events_and_as_rows():
+    events = log(600, 5)
+    rows = [Logged(event.displayed - 7, event.click, 1 / 3, article_contexts(event)) for event in events]
+    for policy in (fl.ucb1(), linucb(0.1, 1.0)):
+        one, two = replay(events, policy), replay(pd.DataFrame(rows), policy, arms=3)
+        assert [(event.displayed - 7, event.click) for event in one.events] == [row[:2] for row in two.events]
+        assert np.array_equal(one.probabilities, two.probabilities)
+
+
+ROW = Logged(0, 1.0, 0.5, [[0.1], [0.2]])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: replay([(0, 1.0, 0.5)], fl.ucb1(), arms=2), TypeError, "or have an arm, a reward and a propensity"),
+        (lambda: replay([ROW._replace(features=None)], fl.ucb1()), TypeError, "arms must be given, as neither"),
+        (lambda: replay([ROW], fl.ucb1(), arms=3), ValueError, "features must have 3 rows, one an arm, not 2"),
+        (lambda: replay([ROW._replace(arm=2)], fl.ucb1()), ValueError, "arm must be a whole number from 0 to 1, not 2"),
+        (lambda: replay([ROW._replace(reward=np.nan)], fl.ucb1()), ValueError, "reward must be a number, not nan"),
+        (lambda: replay([ROW._replace(propensity=0.0)], fl.ucb1()), ValueError, "propensity must be a number in"),
+        (
+            lambda: replay([ROW._replace(propensity=0.4)], fl.ucb1()),
+            ValueError,
+            "there could be, one in 2, .*, not 0.4",
+        ),
+        (lambda: replay([ROW], fl.ucb1(), least=0.6), ValueError, "there could be, 0.6, not 0.5"),
+        (lambda: replay([ROW], fl.ucb1(), least=0), ValueError, "least must be a number"),
+        (lambda: replay([ROW], fair_ucb([0.1] * 3), least=0.5), ValueError, "features must have 3 rows"),
+        (lambda: replay([ROW._replace(features=None)], linucb(1.0), arms=2), ValueError, "must have features"),
+        (lambda: replay([ROW], ContextPolicy("long", lambda p: 0, dimension=5)), ValueError, "length 5, not 1"),
+        (
+            lambda: replay([ROW, ROW._replace(features=np.ones((2, 3)))], linucb(1.0)),
+            ValueError,
+            "features must be of one length, 1 as in the first visit, not 3",
+        ),
+    ],
+    ids=itertools.count(),
+)
+def test_doors_of_a_log_of_one_s_own(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
 
 
 def test_a_horizon_stops_it_and_a_short_log_ends_it():
