@@ -58,7 +58,7 @@ def of_itself(page, block):
     ("page", "proof"), PROOFS + SOLUTIONS, ids=[f"{page}-{proof.label}" for page, proof in PROOFS + SOLUTIONS]
 )
 def test_tool_that_a_proof_names_is_linked(page, proof):
-    own = {proof.label, *re.findall(r"^\$\$ \(([\w-]+)\)", proof.text, re.MULTILINE)}
+    own = {proof.label, *re.findall(r"^ *\$\$ \(([\w-]+)\)", proof.text, re.MULTILINE)}
     for words, labels in BY_NAME.items():
         named = re.search(words, proof.text)
         assert not named or (own | references(proof.text)) & labels, f"{named[0]}: no link to any of {sorted(labels)}"

@@ -16,7 +16,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
 HEADINGS = ("Tool", "What it is for", "Used for")
-WIDTHS = (30, 30, 40)
+WIDTHS = (27, 28, 45)
 STATEMENT = ("theorem", "lemma", "proposition", "corollary", "observation")
 
 
@@ -62,7 +62,7 @@ def references(text: str) -> set[str]:
 
 def uses(toolbox: str, chapters: list[str]) -> dict[str, list[str]]:
     """Return for each tool the labels of the results whose proofs refer to it, in their order."""
-    tools = {tool.label: {tool.label, *re.findall(r"^\$\$ \(([\w-]+)\)", tool.text, re.MULTILINE)}
+    tools = {tool.label: {tool.label, *re.findall(r"^ *\$\$ \(([\w-]+)\)", tool.text, re.MULTILINE)}
              for tool in blocks(toolbox) if tool.kind != "proof"}  # fmt: skip
     proofs = [block for page in chapters for block in blocks(page) if block.kind == "proof"]
     return {
@@ -111,7 +111,9 @@ def link(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Turn each ``named`` into a link, by its own words or by the kind and number of what it names."""
     for node in list(doctree.findall(named)):
         target, anchor, name = destination(app, node["label"])
-        node.replace_self(make_refnode(app.builder, page, target, anchor, nodes.Text(node.astext() or name)))
+        node.replace_self(
+            make_refnode(app.builder, page, target, anchor, nodes.Text(node.astext() or name.replace(" ", "\xa0")))
+        )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
