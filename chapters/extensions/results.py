@@ -22,6 +22,17 @@ class place(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its 
     """Stands for the link to an item until all pages have been read."""
 
 
+def read_items(root: pathlib.Path) -> list[dict[str, str]]:
+    """Return the items of the papers; only what was run says on what."""
+    with (root / "chapters" / "items.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file, restval=""))
+
+
+def tests_of(item: dict[str, str]) -> list[str]:
+    """Return the names of an item's tests."""
+    return [test.strip() for test in item["test"].split(";") if test.strip()]
+
+
 def verdict(tests: list[str], known: dict[str, str]) -> str:
     """Sum up the outcomes of an item's tests in a word or two.
 
@@ -49,7 +60,6 @@ class Results(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Build the table, with a ``place`` wherever a link will stand."""
         root = pathlib.Path(self.env.srcdir)
-        items = root / "chapters" / "items.csv"
         known = outcomes.load(root, outcomes.fingerprint(root))
         self.env.note_reread()  # outcomes and labels change while this page's own text does not
 
@@ -57,22 +67,21 @@ class Results(SphinxDirective):
         group = nodes.tgroup("", *(nodes.colspec("", colwidth=width) for width in WIDTHS), cols=len(HEADINGS))
         head, body = nodes.thead(""), nodes.tbody("")
         head += row(*(nodes.Text(heading) for heading in HEADINGS))
-        with items.open(newline="", encoding="utf-8") as file:
-            for item in csv.DictReader(file, restval=""):  # only what was run says on what
-                if item["paper"] != self.arguments[0]:
-                    continue
-                tests = [test.strip() for test in item["test"].split(";") if test.strip()]
-                names = [part for test in tests for part in in_words(test)] or [nodes.emphasis("", "none yet")]
-                outcome = verdict(tests, known)
-                body += row(
-                    nodes.Text(item["number"]),
-                    place("", label=item["id"]),
-                    nodes.Text(item["data"]),
-                    nodes.inline("", "", *names),
-                    nodes.inline(outcome, outcome, classes=["outcome", *outcome.split()[:1]]),
-                )
+        for item in read_items(root):
+            if item["paper"] != self.arguments[0]:
+                continue
+            tests = tests_of(item)
+            names = [part for test in tests for part in in_words(test)] or [nodes.emphasis("", "none yet")]
+            outcome = verdict(tests, known)
+            body += row(
+                nodes.Text(item["number"]),
+                place("", label=item["id"]),
+                nodes.Text(item["data"]),
+                nodes.inline("", "", *names),
+                nodes.inline(outcome, outcome, classes=["outcome", *outcome.split()[:1]]),
+            )
         if not body.children:
-            raise self.error(f"no item of paper {self.arguments[0]!r} in {items.name}")
+            raise self.error(f"no item of paper {self.arguments[0]!r} in items.csv")
         group += [head, body]
         table += group
         return [table]
