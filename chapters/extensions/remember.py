@@ -1,0 +1,111 @@
+"""What the chapters want to be remembered: as cards on a page, and as a deck for programs that ask for them.
+
+The directive ``{cards}`` makes a card of each point of each *Remember*: ``chapters/questions.csv`` has the question,
+the chapter the answer. The same stand in ``_static/fair-bandits-cards.txt``, which Anki imports.
+"""
+
+import csv
+import re
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+DECK = "fair-bandits-cards.txt"
+
+
+class Chapter(NamedTuple):
+    """A chapter that has something to remember."""
+
+    name: str
+    title: str
+    points: list[str]
+
+
+def chapters(root: Path) -> list[Chapter]:
+    """Return the chapters that have a *Remember*, in the order of the book.
+
+    >>> [chapter.name for chapter in chapters(Path(__file__).parents[2])][:3]
+    ['bandits', 'own', 'shares']
+    """
+    found = []
+    for name in re.findall(r"file: chapters/(\S+)", (root / "_toc.yml").read_text(encoding="utf-8")):
+        text = (root / "chapters" / f"{name}.md").read_text(encoding="utf-8")
+        part = re.search(r"^## Remember\n\n((?:[*] .*\n(?:  .*\n)*)+)", text, re.MULTILINE)
+        title = re.search(r"^# (.*)$", text, re.MULTILINE)
+        if part and title:
+            points = re.split(r"^[*] ", part[1], flags=re.MULTILINE)[1:]
+            found.append(Chapter(name, title[1], [" ".join(point.split()) for point in points]))
+    return found
+
+
+def questions(root: Path) -> dict[str, list[dict[str, str]]]:
+    """Return the questions of each chapter, in the order of its points."""
+    found: dict[str, list[dict[str, str]]] = {}
+    with (root / "chapters" / "questions.csv").open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            found.setdefault(row["chapter"], []).append(row)
+    return found
+
+
+def in_html(point: str) -> str:
+    r"""Return a point as the programs read it that ask for cards.
+
+    >>> in_html("*Now* $x < 1$, {py:func}`fairlib.trace`")
+    '<i>Now</i> \\(x &lt; 1\\), fairlib.trace'
+    """
+    point = re.sub(r"\{[\w:]+\}`([^`]*)`", r"\1", escape(point, quote=False))
+    parts = re.split(r"\$([^$]+)\$", point)
+    parts[::2] = [re.sub(r"\*([^*]+)\*", r"<i>\1</i>", part) for part in parts[::2]]
+    parts[1::2] = [rf"\({part}\)" for part in parts[1::2]]
+    return "".join(parts)
+
+
+def deck(root: Path) -> str:
+    """Return the cards as a text: a card a line, question, answer and chapter with tabs between."""
+    asked = questions(root)
+    lines = ["#separator:tab", "#html:true", "#tags column:3"]
+    for chapter in chapters(root):
+        for row, point in zip(asked[chapter.name], chapter.points, strict=True):
+            lines.append(f"{escape(row['asked'], quote=False)}\t{in_html(point)}\tfair-bandits::{chapter.name}")
+    return "\n".join(lines) + "\n"
+
+
+class Cards(SphinxDirective):
+    """Lay the cards of all chapters on the page."""
+
+    def run(self) -> list[nodes.Node]:
+        """Make a box a card, which opens on its answer."""
+        root = Path(self.env.srcdir)
+        asked = questions(root)
+        self.env.note_dependency(str(root / "chapters" / "questions.csv"))
+        made: list[nodes.Node] = []
+        for chapter in chapters(root):
+            self.env.note_dependency(str(root / "chapters" / f"{chapter.name}.md"))
+            made.append(nodes.rubric("", chapter.title))
+            for i, (row, point) in enumerate(zip(asked[chapter.name], chapter.points, strict=True)):
+                card = f'class="fair-card" data-card="{chapter.name}-{i}"'
+                head = f"<details {card}><summary>{escape(row['asked'])}</summary>"
+                made.append(nodes.raw("", head, format="html"))
+                answer = nodes.container()
+                self.state.nested_parse(StringList([point], "chapters/cards.md"), self.content_offset, answer)
+                made += [*answer.children, nodes.raw("", "</details>\n", format="html")]
+        return made
+
+
+def write(app: Sphinx, error: Exception | None) -> None:
+    """Write the deck beside the pages."""
+    if not error and app.builder.format == "html":
+        (Path(app.outdir) / "_static" / DECK).write_text(deck(Path(app.srcdir)), encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.add_directive("cards", Cards)
+    app.add_js_file("cards.js", loading_method="defer")
+    app.connect("build-finished", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
