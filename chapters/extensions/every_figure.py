@@ -1,0 +1,146 @@
+"""The directive ``{every-figure} N``: of each figure of paper N what the paper says of it, and our picture and numbers.
+
+What the paper says stands in ``chapters/figures.csv``. Pictures are taken from the executed chapters, by the name of a
+figure or of a cell; numbers are what the cells print that ``chapters/items.csv`` names.
+"""
+
+import csv
+import re
+from collections.abc import Iterator
+from functools import cache
+from html import escape, unescape
+from pathlib import Path
+from typing import NamedTuple
+
+import executed
+import printing
+from docutils import nodes
+from docutils.statemachine import StringList
+from nbformat import NotebookNode
+from results import place, read_items, tests_of
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+FOLDER = "_static/figures"
+
+
+class Picture(NamedTuple):
+    """A picture that a cell made, and where it is."""
+
+    address: str
+    kind: str
+    data: bytes
+    said: str
+
+
+def claims(root: Path) -> dict[str, dict[str, str]]:
+    """Return what the papers say of their figures, and the names of our pictures."""
+    with (root / "chapters" / "figures.csv").open(newline="", encoding="utf-8") as file:
+        return {row["id"]: row for row in csv.DictReader(file)}
+
+
+@cache
+def cells(root: Path, page: str) -> list[NotebookNode]:
+    """Return the code cells of a chapter with their outputs, if it was executed as it stands."""
+    path = root / "chapters" / f"{page}.md"
+    notebook = executed.read(path, path.read_text(encoding="utf-8"))
+    kept = executed.find(root, page, executed.state(root, notebook)) if notebook else None
+    if notebook is None or kept is None:
+        return []
+    executed.show(notebook, kept)
+    return executed.code_cells(notebook)
+
+
+def pictures(page: str, found: list[NotebookNode]) -> Iterator[tuple[str, Picture]]:
+    """Return the pictures of a chapter with the names of their figures, or of their cells."""
+    for cell in found:
+        about = cell.metadata.get("mystnb", {})
+        figure = about.get("figure", {}).get("name")
+        name, address = figure or cell.metadata.get("name", ""), f"{page}.html#{figure}" if figure else f"{page}.html"
+        for output in cell.outputs:
+            data = output.get("data", {})
+            if "image/svg+xml" in data:
+                said = " ".join(about.get("image", {}).get("alt", "").split())
+                yield name, Picture(address, "svg", data["image/svg+xml"].encode(), said)
+            elif "text/html" in data and (image := re.search(r"<img\b[^>]*>", data["text/html"])):
+                source, alt = (re.search(rf'\b{part}="([^"]*)"', image[0]) for part in ("src", "alt"))
+                if source and alt:
+                    yield name, Picture(address, *printing.picture(unescape(source[1])), unescape(alt[1]))
+
+
+def printed(cell: NotebookNode) -> str:
+    """Return what a cell printed."""
+    return "".join(output.text for output in cell.outputs if output.output_type == "stream")
+
+
+class EveryFigure(SphinxDirective):
+    """Show the figures of one paper."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Make a part of the page for each figure."""
+        root = Path(self.env.srcdir)
+        self.env.note_reread()  # what was executed changes while this page's own text does not
+        said = claims(root)
+        made: list[nodes.Node] = []
+        for item in read_items(root):
+            if item["paper"] != self.arguments[0] or item["id"] not in said:
+                continue
+            made.append(nodes.rubric("", item["number"]))
+            claim = nodes.container()
+            text = f"*The paper:* {said[item['id']]['claim']}"
+            self.state.nested_parse(StringList([text], "chapters/figures.csv"), self.content_offset, claim)
+            made += claim.children
+            on = "" if item["data"] == "a drawing" else f" Run on: {item['data']}."
+            ours = [nodes.emphasis("", "Here: "), place("", label=item["id"]), nodes.Text(f".{on}")]
+            made.append(nodes.paragraph("", "", *ours))
+            made += self.shown(root, item, said[item["id"]])
+        if not made:
+            raise self.error(f"no figure of paper {self.arguments[0]!r} in figures.csv")
+        return made
+
+    def shown(self, root: Path, item: dict[str, str], said: dict[str, str]) -> Iterator[nodes.Node]:
+        """Return the pictures of a figure, and the numbers."""
+        if self.env.app.builder.name == "notebooks":
+            return  # for which nothing was executed
+        drawn = gallery(root)
+        for name in filter(None, map(str.strip, said["pictures"].split(";"))):
+            if name not in drawn:
+                raise self.error(f"no executed cell of a chapter draws {name!r}")
+            source = f"../{FOLDER}/{name}.{drawn[name].kind}"
+            image = f'<img src="{source}" alt="{escape(drawn[name].said)}" loading="lazy">'
+            link = f'<a href="{drawn[name].address}">{image}</a>'
+            yield nodes.raw("", f'<p class="fair-thumb">{link}</p>\n', format="html")
+        for test in tests_of(item):
+            page, _, name = test.removeprefix("chapters/").partition(".md::")
+            for cell in cells(root, page) if name else []:
+                if cell.metadata.get("name") == name:
+                    numbers = f'<div class="output stream"><pre>{escape(printed(cell))}</pre></div>'
+                    yield nodes.raw("", f'<div class="cell_output">{numbers}</div>\n', format="html")
+
+
+@cache
+def gallery(root: Path) -> dict[str, Picture]:
+    """Return all pictures that ``figures.csv`` names, which are in the chapters of the tests of their figures."""
+    wanted = {name.strip() for row in claims(root).values() for name in row["pictures"].split(";") if name.strip()}
+    chapters = sorted(path.stem for path in (root / "_build" / "executed").glob("*.ipynb"))
+    names = dict.fromkeys(chapter.partition(".")[0] for chapter in chapters)
+    return {name: each for page in names for name, each in pictures(page, cells(root, page)) if name in wanted}
+
+
+def write(app: Sphinx, error: Exception | None) -> None:
+    """Write the pictures beside the pages."""
+    if error or app.builder.format != "html":
+        return
+    folder = Path(app.outdir) / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, each in gallery(Path(app.srcdir)).items():
+        (folder / f"{name}.{each.kind}").write_bytes(each.data)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.add_directive("every-figure", EveryFigure)
+    app.connect("build-finished", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
