@@ -8,6 +8,7 @@ import hashlib
 import json
 import pathlib
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 SOURCES = ("chapters", "fairlib", "tests", "requirements.txt")
 
@@ -32,9 +33,18 @@ def load(root: pathlib.Path, sources: str) -> dict[str, str]:
     return stored["outcomes"] if stored["sources"] == sources else {}
 
 
+def when(root: pathlib.Path) -> str:
+    """Return the day of the last test run, if any is known."""
+    try:
+        return str(json.loads((root / "_build" / "outcomes.json").read_text(encoding="utf-8")).get("when", ""))
+    except FileNotFoundError:
+        return ""
+
+
 def save(root: pathlib.Path, sources: str, outcomes: dict[str, str]) -> None:
     """Add outcomes to those already known for the same sources."""
     known = {**load(root, sources), **outcomes}
     (root / "_build").mkdir(exist_ok=True)
-    text = json.dumps({"sources": sources, "outcomes": known}, indent=1, sort_keys=True)
+    day = f"{(now := datetime.now(UTC)).day} {now:%B %Y}"
+    text = json.dumps({"sources": sources, "when": day, "outcomes": known}, indent=1, sort_keys=True)
     (root / "_build" / "outcomes.json").write_text(text + "\n", encoding="utf-8")

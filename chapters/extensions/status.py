@@ -1,0 +1,98 @@
+"""The directive ``{status}``: what was tested and when, with which packages, and what is open in the book."""
+
+import platform
+import re
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import outcomes
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+KINDS = ("passed", "skipped", "failed")
+
+
+def in_order(root: Path) -> list[str]:
+    """Return the pages of the book in their order."""
+    return re.findall(r"file: chapters/(\S+)", (root / "_toc.yml").read_text(encoding="utf-8"))
+
+
+def tested(known: dict[str, str], when: str, pages: list[str]) -> list[str]:
+    """Return in Markdown what came of the tests.
+
+    >>> tested({}, "", [])
+    ['No test has been run on exactly these sources; `make test` runs them all.']
+    >>> tested({"chapters/own.md::Cell 1": "passed", "tests/test_own.py::test_it": "failed"}, "2 May 2026", ["own"])[0]
+    'On exactly these sources 2 tests were run, last on 2 May 2026: 1 passed, 0 skipped and 1 failed.'
+    """
+    if not known:
+        return ["No test has been run on exactly these sources; `make test` runs them all."]
+    groups: dict[str, Counter[str]] = {f"{{doc}}`{page}`": Counter() for page in pages}
+    for name, outcome in known.items():
+        file = name.partition("::")[0]
+        chapter = re.fullmatch(r"chapters/([\w-]+)\.md", file)
+        group = f"{{doc}}`{chapter[1]}`" if chapter else f"`{file.partition('/')[0]}`"
+        groups.setdefault(group, Counter())[outcome] += 1
+    groups = {group: count for group, count in groups.items() if count}
+    total = Counter(known.values())
+    passed, skipped, failed = (total[kind] for kind in KINDS)
+    return [
+        f"On exactly these sources {len(known)} tests were run, last on {when}: "
+        f"{passed} passed, {skipped} skipped and {failed} failed.",
+        "",
+        "| Where | passed | skipped | failed |",
+        "| --- | ---: | ---: | ---: |",
+        *(f"| {group} | {' | '.join(str(groups[group][kind]) for kind in KINDS)} |" for group in groups),
+    ]
+
+
+def packages(root: Path) -> list[str]:
+    """Return in Markdown which version the lock has of each package that the project asks for."""
+    lock = dict(re.findall(r"^([\w.-]+)==([^\s;]+)", (root / "requirements.txt").read_text(encoding="utf-8"), re.M))
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = [project["dependencies"], *project["optional-dependencies"].values()]
+    names = sorted({re.split(r"[^\w.-]", line)[0] for lines in asked for line in lines})
+    return ["| Package | Version |", "| --- | --- |", *(f"| {name} | {lock[name]} |" for name in names)]
+
+
+def questions(root: Path) -> list[str]:
+    """Return in Markdown the exercises of the book that are open."""
+    found = []
+    for name in in_order(root):
+        text = (root / "chapters" / f"{name}.md").read_text(encoding="utf-8")
+        for title, label in re.findall(r"^`{3,}\{exercise\} (.*) \(open\)\n:label: (\S+)", text, re.MULTILINE):
+            found.append(f"* {{numref}}`{label}`, {title}")
+    return found
+
+
+class Status(SphinxDirective):
+    """Show one part of it: ``tests``, ``packages`` or ``open``."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Write the part in Markdown, and read that."""
+        root = Path(self.env.srcdir)
+        self.env.note_reread()  # outcomes change while this page's own text does not
+        match self.arguments[0]:
+            case "tests":
+                sources = outcomes.fingerprint(root)
+                lines = tested(outcomes.load(root, sources), outcomes.when(root), in_order(root))
+            case "packages":
+                lines = [f"The book was built with Python {platform.python_version()}.", "", *packages(root)]
+            case "open":
+                lines = questions(root)
+            case other:
+                raise self.error(f"there is no part {other!r}")
+        part = nodes.container()
+        self.state.nested_parse(StringList(lines, "chapters/status.md"), self.content_offset, part)
+        return list(part.children)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.add_directive("status", Status)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
