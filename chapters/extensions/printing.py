@@ -19,8 +19,10 @@ from urllib.parse import unquote, urlsplit
 from bs4 import BeautifulSoup, Tag
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-UNWANTED = "script, style, button, input, .headerlink, .controls, details.code, .toctree-wrapper, [role=status]"
-LEFT_OUT = {"chapters/api"}  # docstrings, for a screen and its search
+UNWANTED = (
+    "script, style, button, input, .headerlink, .controls, details.code, .fair-answers, .toctree-wrapper, [role=status]"
+)
+LEFT_OUT = {f"chapters/{page}" for page in ("api", "cards", "figures", "map", "status", "teaching")}  # for a screen
 
 PAPER = """
 @page { size: A4; margin: 24mm 26mm 22mm; @bottom-center { content: counter(page); font: 9pt sans-serif; } }

@@ -1,0 +1,467 @@
+"""The reference part: answers, cards, slides, maps, figures, data and what is taught agree with the chapters."""
+
+import csv
+import json
+import math
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import answers
+import every_figure
+import outcomes
+import proofs
+import pytest
+import remember
+import slides
+import status
+from axe_core_python.selenium import Axe
+from bs4 import BeautifulSoup, Tag
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+import fairlib.data
+
+ROOT = Path(__file__).parents[1]
+ASSETS = ROOT / "chapters" / "assets"
+CHAPTERS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "chapters").glob("*.md"))}
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    with (ROOT / "chapters" / name).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file, restval=""))
+
+
+def the(page: BeautifulSoup | Tag, selector: str) -> Tag:
+    """Return what there must be on a page."""
+    found = page.select_one(selector)
+    assert found, selector
+    return found
+
+
+def serious(browser: webdriver.Chrome) -> list[str]:
+    """Return what axe finds on the page as it stands."""
+    found = Axe().run(browser, options={"resultTypes": ["violations"]})["violations"]
+    return [each["id"] for each in found if each["impact"] in ("serious", "critical")]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Exercises that check themselves
+
+ANSWERS = rows("answers.csv")
+CHECKED = re.compile(r"^\s*:?tags: \[.*nbval-check-output", re.MULTILINE)
+
+
+def solution(exercise: str) -> tuple[str, str]:
+    """Return the words of a solution, and what its checked cells print."""
+    ((page, text),) = [(page, text) for page, text in CHAPTERS.items() if f"\n:label: {exercise}\n" in text]
+    gated = re.search(rf"\{{solution-start\}} {exercise}\n.*?\{{solution-end\}}", text, re.DOTALL)
+    found = gated or re.search(rf"^(`{{3,}})\{{solution\}} {exercise}\n.*?^\1$", text, re.MULTILINE | re.DOTALL)
+    assert found, f"{exercise} has no solution"
+    first = len(CHECKED.findall(text[: found.start()]))
+    cells = len(CHECKED.findall(found[0]))
+    stored = ROOT / "tests" / "reference" / f"{page}.json"
+    references = json.loads(stored.read_text(encoding="utf-8")) if cells else []
+    printed = "\n".join(line for cell in references[first : first + cells] for line in cell["output"])
+    return re.sub(r"^```\{code-cell\}.*?^```$", "", found[0], flags=re.MULTILINE | re.DOTALL), printed
+
+
+def numbers(text: str) -> list[float]:
+    r"""Return the numbers of a text, fractions among them.
+
+    >>> numbers(r"$\frac58$, \frac{1}{10}, 10{,}200 and 1,424 at -0.5")
+    [0.625, 0.1, 10200.0, 1424.0, -0.5]
+    """
+    text = text.replace("{,}", "").replace("\u2212", "-")
+    text = re.sub(r"\\frac(\d)(\d+)", r"\1/\2", text)
+    text = re.sub(r"\\frac\{?(\d+)\}?\{(\d+)\}", r"\1/\2", text)
+    found = re.findall(r"-?\d{1,3}(?:,\d{3})+(?![\d,])|-?\d+/\d+|-?\d*\.?\d+", text)
+    return [float(Fraction(each.replace(",", ""))) for each in found]
+
+
+@pytest.mark.parametrize("row", ANSWERS, ids=lambda row: f"{row['exercise']}, {row['asked']}")
+def test_an_answer_is_that_of_the_solution(row):
+    answer, within = answers.value(row["answer"]), float(row["within"])
+    words, printed = solution(row["exercise"])
+    if row["worked"]:
+        tools = {name: getattr(math, name) for name in dir(math)} | {"max": max, "sum": sum, "range": range}
+        worked = eval(row["worked"], {"__builtins__": {}}, tools)
+        assert abs(worked - answer) <= within, f"worked out it is {worked}"
+        assert any(abs(each - answer) <= within for each in numbers(words + printed)), "the solution has another"
+    else:
+        assert any(abs(each - answer) <= within for each in numbers(printed)), "no checked cell prints it"
+
+
+def test_an_answer_that_is_off_is_not_in_the_solution():
+    """The test above can fail: a number next to the right one is refused."""
+    words, printed = solution("ex-bill")
+    assert not any(abs(each - 10_300) <= 0.5 for each in numbers(words + printed))
+    assert any(abs(each - 10_200) <= 0.5 for each in numbers(words + printed))
+
+
+def test_many_exercises_check_themselves():
+    assert len({row["exercise"] for row in ANSWERS}) >= 40
+    labels = [label for text in CHAPTERS.values() for label in re.findall(r"\{exercise\}.*\n:label: (\S+)", text)]
+    assert {row["exercise"] for row in ANSWERS} <= set(labels)
+    assert len({(row["exercise"], row["asked"]) for row in ANSWERS}) == len(ANSWERS)
+
+
+def alone(folder: Path, body: str, script: str) -> str:
+    """Write a page that has a script of the book and nothing else; return its address."""
+    (folder / "page.html").write_text(
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Page</title><main><h1>Page</h1>{body}</main>'
+        f"<script>{(ASSETS / script).read_text(encoding='utf-8')}</script></html>",
+        encoding="utf-8",
+    )
+    return (folder / "page.html").as_uri()
+
+
+def test_a_place_says_whether_a_number_is_right(browser, tmp_path):
+    asked = [{"asked": "the share", "answer": "5/8", "within": "0.002"}, {"asked": "sales", "answer": "10200"}]
+    form = answers.form([{"within": "0.5", **row} for row in asked])
+    assert "hidden" in the(BeautifulSoup(form, "html.parser"), "form").attrs, "without scripts nothing is shown"
+    browser.get(alone(tmp_path, form, "answers.js"))
+    first, second = browser.find_elements(By.TAG_NAME, "input")
+    assert first.accessible_name == "The share"
+    said = browser.find_elements(By.TAG_NAME, "output")
+    for place, answer, wanted in (
+        (first, "5/8", "✓ Right"),
+        (first, "0,625", "✓ Right"),
+        (first, "62.5 %", "✓ Right"),
+        (first, "0.623", "✓ Right"),
+        (first, "0.62", "Not yet"),
+        (first, "-5/8", "Not yet"),
+        (first, "five", "Write a number, such as 0.25, 1/4 or 25 %."),
+        (second, "10,200", "✓ Right"),
+        (second, "10.2", "Not yet"),
+    ):
+        place.clear()
+        place.send_keys(answer, Keys.ENTER)
+        assert said[place is second].text == wanted, answer
+    assert browser.current_url.endswith("page.html"), "the form was sent"
+    assert not serious(browser)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Cards
+
+
+def test_every_point_to_remember_has_its_question():
+    asked = remember.questions(ROOT)
+    found = remember.chapters(ROOT)
+    assert {chapter.name for chapter in found} == {name for name, text in CHAPTERS.items() if "\n## Remember\n" in text}
+    assert set(asked) == {chapter.name for chapter in found}
+    for chapter in found:
+        (part,) = re.findall(r"^## Remember\n(.*?)^(?:## |\()", CHAPTERS[chapter.name], re.MULTILINE | re.DOTALL)
+        assert len(chapter.points) == len(re.findall(r"^[*-] ", part, re.MULTILINE)), chapter.name
+        begins = [(row["begins"], point) for row, point in zip(asked[chapter.name], chapter.points, strict=True)]
+        assert not [row for row, point in begins if not point.startswith(row)], "a question of another point"
+        assert all(row["asked"].endswith("?") for row in asked[chapter.name])
+
+
+def test_the_deck_is_what_a_program_reads_that_asks_for_cards():
+    lines = remember.deck(ROOT).splitlines()
+    assert lines[:3] == ["#separator:tab", "#html:true", "#tags column:3"]
+    cards = [line.split("\t") for line in lines[3:]]
+    assert len(cards) == sum(len(chapter.points) for chapter in remember.chapters(ROOT))
+    for card in cards:
+        assert len(card) == 3
+        assert not re.search(r"\$|\{[\w:]+\}`|\*\w", card[0] + card[1]), "Markdown is left"
+        assert card[1].count(r"\(") == card[1].count(r"\)")
+        assert not BeautifulSoup(card[1], "html.parser").find_all(lambda node: node.name != "i")
+
+
+def test_a_page_remembers_which_cards_are_known(browser, tmp_path):
+    card = '<details class="fair-card" data-card="x-{0}"><summary>Question {0}?</summary><p>Answer.</p></details>'
+    address = alone(tmp_path, '<p class="rubric">X</p>' + card.format(0) + card.format(1), "cards.js")
+
+    def seen() -> tuple[str, list[bool]]:
+        cards = browser.find_elements(By.TAG_NAME, "details")
+        return browser.find_element(By.TAG_NAME, "output").text, [each.is_displayed() for each in cards]
+
+    browser.get(address)
+    assert seen() == ("0 of 2 known", [True, True])
+    browser.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
+    browser.find_element(By.TAG_NAME, "input").send_keys(Keys.SPACE)
+    browser.get("about:blank")
+    browser.get(address)
+    assert seen() == ("1 of 2 known", [True, True])
+    browser.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
+    assert seen() == ("1 of 2 known", [False, True])
+    assert not serious(browser)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Slides
+
+CHAPTER = """<article><section><h1>1. A chapter<a class="headerlink" href="#x">#</a></h1><p>Text.</p>
+<section id="first"><h2>First</h2><p>Text that is not on a slide.</p>
+<div class="proof theorem admonition" id="thm"><p class="admonition-title">Theorem 1</p><section><p>It
+<a href="other.html">holds</a>.</p></section></div>
+<div class="proof admonition"><p>Proof. Not on a slide.</p></div>
+<figure><img src="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22/%3E" alt="A picture">
+<figcaption><span class="caption-text">A caption</span></figcaption></figure></section>
+<section id="bare"><h2>Bare</h2><p>Text.</p></section>
+<section id="remember"><h2>Remember</h2><ul><li>One.</li><li>Two.</li></ul></section>
+<section id="notes"><h2>Notes</h2></section><section id="exercises"><h2>Exercises</h2><img src="x" alt="x"></section>
+</section></article>"""
+
+
+@pytest.fixture
+def deck(tmp_path) -> Path:
+    """Write the slides of a small chapter."""
+    page = tmp_path / "chapters" / "small.html"
+    style = tmp_path / "_static" / "mathjax" / "mathjax.css"
+    for path, text in ((page, CHAPTER), (style, '@font-face { font-family: MJXTEX-B; src: url("./B.woff"); }')):
+        path.parent.mkdir(parents=True)
+        path.write_text(text, encoding="utf-8")
+    (tmp_path / "slides").mkdir()
+    made: Path = tmp_path / slides.file("small")
+    made.write_text(slides.deck(page, "A chapter", "small"), encoding="utf-8")
+    return made
+
+
+def test_slides_have_headings_statements_pictures_and_what_to_remember(deck):
+    made = BeautifulSoup(deck.read_text(encoding="utf-8"), "html.parser")
+    texts = [" ".join(slide.get_text(" ").split()) for slide in made.select("section")]
+    assert texts == [
+        "Fair bandits 1. A chapter The chapter: A chapter",
+        "First Theorem 1 It holds.",
+        "First A caption",
+        "Bare",
+        "Remember One. Two.",
+    ]
+    assert [image["alt"] for image in made.select("img")] == ["A picture"]
+    assert [link["href"] for link in made.select("a")] == ["../chapters/small.html"], "a link that leads nowhere"
+    assert "@font-face" not in deck.read_text(encoding="utf-8"), "a font that no formula needs"
+
+
+def test_keys_go_from_slide_to_slide(deck, browser):
+    browser.get(deck.as_uri())
+    body = browser.find_element(By.TAG_NAME, "body")
+
+    def now() -> tuple[list[int], str]:
+        shown = [i for i, each in enumerate(browser.find_elements(By.TAG_NAME, "section"), 1) if each.is_displayed()]
+        return shown, browser.find_element(By.TAG_NAME, "output").text
+
+    assert now() == ([1], "1 / 5")
+    for key, at in ((Keys.ARROW_RIGHT, 2), (Keys.SPACE, 3), (Keys.ARROW_LEFT, 2), (Keys.END, 5), (Keys.ARROW_RIGHT, 5)):
+        body.send_keys(key)
+        assert now() == ([at], f"{at} / 5")
+    browser.find_element(By.CSS_SELECTOR, "footer button").click()
+    assert now()[0] == [4]
+    assert browser.current_url.endswith("#4")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert len([each for each in browser.find_elements(By.TAG_NAME, "section") if each.is_displayed()]) == 5
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert not serious(browser)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The maps
+
+DRAFT = """# A chapter
+
+(item-1)=
+```{prf:lemma} Small
+:label: lem-small
+$$
+x = x
+$$ (eq-small)
+```
+
+```{prf:theorem} Large
+:label: thm-large
+Text.
+```
+
+```{prf:lemma} Between
+:label: lem-between
+Text.
+```
+
+```{prf:proof}
+By {eq}`eq-small`.
+```
+
+```{prf:proof}
+*Of {prf:ref}`thm-large`.* By {prf:ref}`lem-between`.
+```
+
+```{proofs} draft
+```
+"""
+
+
+def build(folder: Path, text: str) -> tuple[BeautifulSoup, str]:
+    """Build a page with a map; return it, and what was warned of."""
+    (folder / "chapters").mkdir(exist_ok=True)
+    (folder / "chapters" / "draft.md").write_text(text, encoding="utf-8")
+    item = "id,paper,number,kind,test,data\nitem-1,1,Lemma 1,lemma,tests/test_it.py::test_it,\n"
+    (folder / "chapters" / "items.csv").write_text(item, encoding="utf-8")
+    (folder / "conf.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(ROOT / 'chapters' / 'extensions')!r})\n"
+        "extensions, myst_enable_extensions = ['myst_parser', 'sphinx_proof', 'proofs'], ['dollarmath']\n"
+        "root_doc, numfig, math_numfig = 'chapters/draft', True, True\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "sphinx", "-q", "-E", "-b", "html", str(folder), str(folder / "_build" / "html")]
+    said = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    page = (folder / "_build" / "html" / "chapters" / "draft.html").read_text(encoding="utf-8")
+    return BeautifulSoup(page, "html.parser"), said.stderr
+
+
+def test_a_map_shows_what_proofs_name_and_what_tests_said(tmp_path):
+    page, warned = build(tmp_path, DRAFT)
+    assert not warned
+    in_words = [" ".join(line.get_text().split()) for line in page.select("details li")]
+    assert in_words == [
+        "Lemma 1, Small (not run since the last change).",
+        "Theorem 1, Large. Its proof uses Lemma 2 (no test of its own is named).",
+        "Lemma 2, Between. Its proof uses Lemma 1 (no test of its own is named).",
+    ]
+    boxes = page.select(".proof-map svg a")
+    assert [box["href"] for box in boxes] == ["#lem-small", "#thm-large", "#lem-between"]
+    assert len(page.select(".proof-map path.line")) == 2
+    place = {box["href"]: int(str(the(box, "rect")["x"])) for box in boxes}
+    assert place["#lem-small"] < place["#lem-between"] < place["#thm-large"]
+
+    signs = {}
+    for outcome in ("passed", "failed"):
+        outcomes.save(tmp_path, outcomes.fingerprint(tmp_path), {"tests/test_it.py::test_it": outcome})
+        box = the(build(tmp_path, DRAFT)[0], ".proof-map svg a")
+        assert outcome in box["class"]
+        assert the(box, "title").text.endswith(f"{outcome}.")
+        signs[outcome] = the(box, ".sign")["d"]
+    assert len(set(signs.values())) == 2, "colour is the only sign"
+
+
+def test_proofs_in_a_circle_are_a_warning(tmp_path):
+    circle = DRAFT.replace("By {eq}`eq-small`.", "By {prf:ref}`thm-large`.")
+    assert "proofs in a circle: thm-large, lem-between, thm-large" in build(tmp_path, circle)[1]
+
+
+def test_lines_pass_between_boxes():
+    columns = proofs.columns({"a": [], "b": ["a"], "c": ["b"], "d": ["c", "a"]})
+    assert [len(column) for column in columns] == [1, 2, 2, 1]
+    assert [stop for column in columns for stop in column if isinstance(stop, tuple)] == [("a", "d", 1), ("a", "d", 2)]
+
+
+def test_every_chapter_that_proves_has_a_map():
+    proving = {name for name, text in CHAPTERS.items() if "{prf:proof}" in text}
+    assert set(re.findall(r"^```\{proofs\} (\S+)$", CHAPTERS["map"], re.MULTILINE)) == proving
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Every figure
+
+RUN = [item for item in rows("items.csv") if item["kind"] in ("figure", "experiment")]
+
+
+def test_every_figure_and_experiment_has_what_the_paper_says():
+    claims = every_figure.claims(ROOT)
+    assert list(claims) == [item["id"] for item in RUN]
+    for item in RUN:
+        claim = claims[item["id"]]["claim"]
+        assert "“" in claim or claim == "As of Figure 5.", "the paper's own words"
+        assert claim.count("“") == claim.count("”")
+    assert set(re.findall(r"^```\{every-figure\} (\S+)$", CHAPTERS["figures"], re.MULTILINE)) == {
+        item["paper"] for item in RUN
+    }
+
+
+@pytest.mark.parametrize("item", RUN, ids=lambda item: item["id"])
+def test_pictures_are_there_and_numbers_are_checked(item):
+    chapters = "\n".join(CHAPTERS.values())
+    cells = re.findall(r"^```\{code-cell\}.*?^```$", chapters, re.MULTILINE | re.DOTALL)
+    named = {name: cell for cell in cells for name in re.findall(r"^\s*:?name: (\S+)$", cell, re.MULTILINE)}
+    for name in filter(None, map(str.strip, every_figure.claims(ROOT)[item["id"]]["pictures"].split(";"))):
+        assert re.search(r"plt.show\(\)|explore\(", named[name]), f"{name} draws nothing"
+    for test in item["test"].split(";"):
+        if "chapters/" in test:
+            assert CHECKED.search(named[test.strip().partition("::")[2]]), "what is printed is not compared"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The data, the courses, the state
+
+
+def test_the_data_page_has_the_checksums_and_the_loaders():
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "fairlib" / "data").glob("*.py"))
+    hashes = re.compile(r"\b[0-9a-f]{64}\b")
+    assert sorted(hashes.findall(CHAPTERS["data"])) == sorted(hashes.findall(code))
+    loaders = set(re.findall(r"fairlib\.data\.(\w+)", CHAPTERS["data"]))
+    assert loaders <= set(fairlib.data.__all__)
+    wanted = {
+        name for name in fairlib.data.__all__ if name.startswith("read_") or name.endswith(("_mediamill", "_today"))
+    }
+    assert wanted | {"yeast", "twoyear", "criteo_arms", "mediamill"} <= loaders
+    assert "| Read by" not in (ROOT / "README.md").read_text(encoding="utf-8"), "the table stands in two places"
+
+
+def test_the_data_page_says_where_data_are_used():
+    for part in re.split(r"^### ", CHAPTERS["data"], flags=re.MULTILINE)[1:]:
+        for line in ("*What:*", "*Source:*", "*Terms:*", "*Checksum", "*Read by*", "*Used in*"):
+            assert f"* {line}" in part, part[:30]
+        loaders = re.findall(r"data\.(\w+)", part.partition("*Read by*")[2].partition("*Used in*")[0])
+        said = set(re.findall(r"\{ref\}`([\w-]+)`", part.partition("*Used in*")[2]))
+        code = {
+            name: "".join(re.findall(r"^```\{code-cell\}.*?^```$", text, re.MULTILINE | re.DOTALL))
+            for name, text in CHAPTERS.items()
+        }
+        assert said == {name for name in code if any(re.search(rf"\b{each}\(", code[name]) for each in loaders)}, part[
+            :30
+        ]
+
+
+def test_a_course_names_what_there_is():
+    meetings = re.findall(r"^\d\. \*\*.*?(?=^\d\. |^## |^$)", CHAPTERS["teaching"], re.MULTILINE | re.DOTALL)
+    assert len(meetings) == 4 + 8 + 4
+    for meeting in meetings:
+        if "as above" in meeting:
+            continue
+        assert re.search(r"\(\d\d minutes\)", meeting)
+        (chapter,) = re.findall(r"\{ref\}`([\w-]+)`", meeting)
+        headings = re.findall(r"^#{2,3} (.*)$", CHAPTERS[chapter], re.MULTILINE)
+        sections = [" ".join(name.split()) for name in re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", meeting)]
+        assert sections
+        assert [name for name in sections if name not in headings] == [], chapter
+        exercises = re.findall(r"\{numref\}`([\w-]+)`", meeting)
+        assert len(exercises) >= 2
+        assert all(f"\n:label: {label}\n" in CHAPTERS[chapter] for label in exercises)
+
+
+def test_the_state_names_all_open_exercises_and_all_packages():
+    exercises = [label for text in CHAPTERS.values() for label in re.findall(r"\(open\)\n:label: (\S+)", text)]
+    assert len(exercises) >= 10
+    assert sorted(re.findall(r"`([\w-]+)`", "\n".join(status.questions(ROOT)))) == sorted(exercises)
+    lines = status.packages(ROOT)[2:]
+    assert any(re.fullmatch(r"\| numpy \| \d+\.\d+\.\d+ \|", line) for line in lines)
+    assert len(lines) == len(set(lines)) >= 20
+
+
+def test_the_state_adds_up_and_says_when(tmp_path):
+    known = {
+        "chapters/own.md::Cell 1": "passed",
+        "chapters/own.md::Cell 2": "skipped",
+        "tests/test_a.py::test_b": "failed",
+    }
+    (tmp_path / "chapters").mkdir()
+    outcomes.save(tmp_path, "sources", known)
+    assert re.fullmatch(r"\d{1,2} \w+ 20\d\d", outcomes.when(tmp_path))
+    lines = status.tested(known, "2 May 2026", ["bandits", "own"])
+    assert lines[0].endswith("1 passed, 1 skipped and 1 failed.")
+    assert lines[4:] == ["| {doc}`own` | 1 | 1 | 0 |", "| `tests` | 0 | 0 | 1 |"]
+
+
+def test_the_examples_above_are_counted_as_they_read():
+    assert numbers(r"$\frac58$, \frac{1}{10}, 10{,}200 and 1,424 at -0.5") == [0.625, 0.1, 10200.0, 1424.0, -0.5]
+
+
+def test_scripts_of_the_shelf_ask_for_nothing():
+    for name in ("answers.js", "cards.js", "slides.js", "slides.css"):
+        text = (ASSETS / name).read_text(encoding="utf-8")
+        assert not re.search(r"https?://|fetch\(|XMLHttpRequest|@import", text), name
