@@ -276,14 +276,15 @@ class Explorer:
 
     def _luck(self) -> list[str]:
         """Return what a reader may move besides the sliders: chance, and the means of the arms."""
-        live = self._live and self._live.live
-        if not live or live.problem is None:
+        plays = self._live and self._live.plays
+        if not plays:
             return []
+        live = plays.live
         button = f'<button type="button">Other luck</button><output>seed {live.seed}</output>'
         said = [f'<div class="chance">{button}</div>']
         if live.means:
             number = '<input type="number" min="0" max="1" step="any" autocomplete="off" value'
-            means = enumerate(live.problem.arms.means, start=1)
+            means = enumerate(plays.start[0].problem.arms.means, start=1)
             inputs = "".join(f'<label>arm {a} {number}="{mean:g}"></label>' for a, mean in means)
             label = html.escape(live.means)
             group = f'<div role="group" aria-label="{label}">{inputs}</div>'

@@ -3,9 +3,10 @@
 In the page matplotlib's own picture is kept, and the numbers of its paths are written anew; see `fairlib/page/live.js`.
 """
 
+import inspect
 import re
 from collections.abc import Callable, Mapping
-from itertools import islice
+from itertools import islice, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation, Text
+from numpy.typing import ArrayLike
 
 from fairlib import checks, engine
+from fairlib.arms import Bandit
 from fairlib.binding import Bound, Form
 from fairlib.contexts import Ridge
 from fairlib.rules import Array, Seen
 from fairlib.stepping import OnArms, at_play, root, streams
 
-__all__ = ["Live", "LiveFigure", "moving", "said"]
+__all__ = ["Live", "Plays", "LiveFigure", "moving", "said"]
 
 _FIELD = re.compile(r"\{(\w+)((?:\[\d+\])*)(?::([^{}]*))?\}")
 _SPEC = re.compile(r"(,?\.\d+f|\.\d+%|(\.[1-9]\d*)?g)?|[^|]*(\|[^|]*)+")
@@ -102,16 +105,21 @@ class Live:
         annotations say their sizes, such as ``low: PerArm`` or ``curve: Annotated[Array, 200]``; ``Number`` is filled
         by ``x[0]`` and is shown as one number. Where there is a game, it may ask as well for what a run has left:
         ``recorded`` (the recorded rounds, shape (R,)), ``selected`` (R, K), ``reward`` (R,), each sum of the game
-        (R, ...) by its name, ``seen`` as a rule would see it next, or ``ridge``, and on arms ``means`` (K,).
+        (R, ...) by its name, ``seen`` as a rule would see it next, or ``ridge``, and on arms ``means`` (K,). Where
+        there is a list of P policies, it has ``selected`` (P, R, K), ``reward`` (P, R) and sums (P, R, ...) instead,
+        and neither ``seen`` nor ``ridge``.
     alt : str
         What the picture shows, in words. A field such as ``{rounds:,.0f}`` or ``{low[2]:.1%}`` stands for a slider or
         for what is filled, ``{better:first|second}`` for one of several words, by a number that is 0, 1, ...
-    problem : Bandit or ContextBandit, optional
-        The game.
-    policy : Policy or ContextPolicy, optional
-        Who plays it.
+    problem : Bandit, ContextBandit or callable, optional
+        The game, or what returns it: a function that asks by name for the sliders' values. Of its numbers those that
+        move with a slider must be the slider's value times a number, plus a number.
+    policy : Policy, ContextPolicy, callable or list of those, optional
+        Who plays it, or what returns that; those of a list play one after the other, with the same luck.
     horizon : int
         The number of rounds that the policy is told; so many are played, or as many as a slider named ``rounds`` says.
+    rounds : array_like of int, optional
+        Rounds to record, as for `simulate`.
     runs : int
         How many runs: the first one fills what ``figure`` is given by name, the others are its argument ``ghosts``.
     seed : int
@@ -143,6 +151,7 @@ class Live:
         problem: Any = None,
         policy: Any = None,
         horizon: int = 1,
+        rounds: ArrayLike | None = None,
         runs: int = 1,
         seed: int = 0,
         means: str | None = None,
@@ -152,18 +161,186 @@ class Live:
             raise TypeError(f"alt must say in words what the picture shows, not {alt!r}")
         if (problem is None) != (policy is None):
             raise TypeError("problem and policy must be given together, or neither")
+        if means is not None and problem is None:
+            raise ValueError("means can be changed only where there is a game on arms")
         self.shows, self.alt, self.problem, self.policy, self.settings = shows, alt, problem, policy, settings
         self.horizon, self.runs = checks.whole("horizon", horizon, 1), checks.whole("runs", runs, 1, 20)
-        self.seed, self.means = checks.whole("seed", seed, 0), means
-        self.ready: Any = None if problem is None else at_play(problem, policy)
-        if means is None:
-            return
-        game = self.ready if isinstance(self.ready, OnArms) and "mean" in problem.arms.draw.settings else None
-        if game is None or {"means", "optimal"} & game.tally.settings.keys():
+        self.rounds, self.seed, self.means = rounds, checks.whole("seed", seed, 0), means
+
+
+class Plays:
+    """The games that a live picture plays, at each setting of its sliders.
+
+    Parameters
+    ----------
+    live : Live
+        What fills the picture.
+    sliders : dict of Slider
+        The sliders by name.
+
+    Attributes
+    ----------
+    start : list of AtPlay
+        The games at the start.
+    seats : list of AtPlay
+        One game for each script that the page needs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a game or policy asks for what is no slider, they do not fit, or a page could not follow a slider.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.explorers import Slider
+    >>> live = Live(
+    ...     lambda mean: None,
+    ...     alt="{mean:g}",
+    ...     problem=lambda mean: fl.Bandit(fl.bernoulli([mean, 0.5])),
+    ...     policy=fl.ucb1(),
+    ...     horizon=10,
+    ... )
+    >>> plays = Plays(live, {"mean": Slider("Mean", [0.2, 0.8])})
+    >>> plays.played({"mean": 0.8}, 0)["selected"][-1]
+    array([8, 2])
+    >>> plays.page()[0]["games"][0]["moves"]
+    [[0, 1.0, 'table', 0, 0], [0, 1.0, 'means', 0]]
+    """
+
+    def __init__(self, live: Live, sliders: Mapping[str, Any]) -> None:
+        self.live, self.sliders = live, sliders
+        self.several = isinstance(live.policy, list | tuple)
+        self._policies = list(live.policy) if self.several else [live.policy]
+        self.start = self._ready({name: slider.start for name, slider in sliders.items()})
+        self.rounds = engine._recorded(live.rounds, live.horizon).tolist()
+        stops = sliders["rounds"].values if "rounds" in sliders else (live.horizon,)
+        if not all(isinstance(stop, int) and 1 <= stop <= live.horizon for stop in stops):
+            raise ValueError(f"rounds must be whole numbers from 1 to the horizon, {live.horizon}, not {stops}")
+        first = self.start[0]
+        known = isinstance(first, OnArms) and "mean" in first.problem.arms.draw.settings
+        if live.means is not None and not (known and not {"means", "optimal"} & first.tally.settings.keys()):
             raise ValueError(
                 "means can be changed only where arms have a setting of this name, as those of bernoulli, and the game "
                 "sums nothing that depends on them"
             )
+        self.seats: list[Any] = []
+        self._page = [self._followed(policy) for policy in self._policies]
+
+    def _ready(self, setting: Mapping[str, Any]) -> list[Any]:
+        """Return the games at a setting, made ready."""
+        problem = _made("problem", self.live.problem, setting)
+        return [at_play(problem, _made("policy", policy, setting)) for policy in self._policies]
+
+    def played(self, setting: Mapping[str, Any], run: int, seen: bool = False) -> dict[str, Any]:
+        """Play a run; return what it leaves, by name, and if asked for what its rule has seen."""
+        last = int(setting.get("rounds", self.rounds[-1]))
+        rounds = [*(t for t in self.rounds if t < last), last]
+        games = self._ready(setting)
+        each = [self._recorded(game, run, rounds) for game in games]
+        left = {name: np.stack([one[name] for one in each]) if self.several else each[0][name] for name in each[0]}
+        left["recorded"] = np.array(rounds)
+        if isinstance(games[0], OnArms):
+            left["means"] = games[0].problem.arms.means
+        if not seen:
+            return left
+        step = next(
+            islice(games[0].rounds(self.live.horizon, *streams(root(self.live.seed), run), run), last - 1, None)
+        )
+        if isinstance(games[0], OnArms):  # what is not watched goes on: it is that of the round's end
+            return left | {
+                "t": last + 1,
+                "plays": step.selected,
+                "observed": step.seen.observed,
+                "total": step.seen.total,
+            }
+        return left | {"mean": step.ridge.mean, "root": step.ridge.root}
+
+    def _recorded(self, game: Any, run: int, rounds: list[int]) -> dict[str, Any]:
+        """Play a run of a game to the last of some rounds; return what is recorded of it."""
+        sizes = {**game.sizes, "T": self.live.horizon}
+        selected, reward = np.zeros((len(rounds), sizes["K"]), np.int64), np.zeros(len(rounds))
+        sums, watch = np.zeros((len(rounds), game.tally.length(sizes))), np.zeros(16, np.int64)
+        play = engine._stepped if game.interpreted else engine._compiled
+        play(game, self.live.horizon, np.array(rounds), root(self.live.seed), selected, reward, sums, watch, run)
+        return {"selected": selected, "reward": reward, **game.tally.memory(sums, sizes)}
+
+    def page(self) -> list[dict[str, Any]]:
+        """Return the numbers of each policy's games: one game for all words of its sliders, and how it moves."""
+        return self._page
+
+    def _followed(self, policy: Any) -> dict[str, Any]:
+        """Return a policy's games for the page, and leave one of each in the seats."""
+        live, order = self.live, list(self.sliders)
+        asked = _asked("problem", live.problem, self.sliders) | _asked("policy", policy, self.sliders)
+        named = [name for name in order if name in asked and self.sliders[name].named]
+        moved = [name for name in order if name in asked and not self.sliders[name].named]
+        made = []
+        for words in product(*(self.sliders[name].values for name in named)):
+            points = list(product(*(_between(self.sliders[name]) for name in moved)))
+            settings = [dict(zip([*named, *moved], [*words, *point], strict=True)) for point in points]
+            games = [(_made("problem", live.problem, each), _made("policy", policy, each)) for each in settings]
+            made.append({**_line(games, live.horizon, np.array(points), moved, order), "seat": len(self.seats)})
+            self.seats.append(at_play(*games[0]))
+        return {"named": [order.index(name) for name in named], "games": made}
+
+
+def _asked(what: str, maker: Any, sliders: Mapping[str, Any]) -> set[str]:
+    """Return which sliders move a game or a policy: those that the function asks for which returns it."""
+    asked = list(inspect.signature(maker).parameters) if callable(maker) else []
+    strange = [name for name in asked if name not in sliders]
+    if strange:
+        raise TypeError(f"{what} may ask for {', '.join(sliders)}, not for {', '.join(strange)}")
+    return set(asked)
+
+
+def _made(what: str, maker: Any, setting: Mapping[str, Any]) -> Any:
+    """Return a game or a policy at a setting."""
+    return maker(**{name: setting[name] for name in _asked(what, maker, setting)}) if callable(maker) else maker
+
+
+def _between(slider: Any) -> list[Any]:
+    """Return the values of a slider, and one between each two of them, as the page has those too."""
+    values = list(slider.values)
+    middles = [(a + b) // 2 if slider.whole else (a + b) / 2 for a, b in pairwise(values)]
+    return [*values, *middles]
+
+
+_MOVING = ("params", "table", "truth", "waits", "means")
+
+
+def _line(games: list[Any], horizon: int, points: Array, moved: list[str], order: list[str]) -> dict[str, Any]:
+    """Return the numbers of games as those at 0 and what a slider adds to each; refuse what is not so."""
+    from fairlib.page.games import numbers  # here, as it needs much that nothing else does
+
+    said = [numbers(problem, policy, horizon) for problem, policy in games]
+    for one, (problem, _) in zip(said, games, strict=True):
+        del one["rounds"]  # those to record are the picture's
+        if isinstance(problem, Bandit):
+            one["means"] = problem.arms.means.tolist()
+    if any(one[name] != said[0][name] for one in said for name in one.keys() - _MOVING):
+        raise ValueError(f"{' and '.join(moved)} must change numbers of the game only, and not its sizes")
+    line: dict[str, Any] = {**said[0], "moves": []}
+    for name in (each for each in _MOVING if each in line):
+        table = np.array([one[name] for one in said], np.float64)
+        rows = table.reshape(len(said), -1)
+        for i in np.flatnonzero((rows != rows[0]).any(axis=0)):
+            fit = np.linalg.lstsq(np.column_stack([points, np.ones(len(points))]), rows[:, i])[0]
+            fit = np.where(abs(fit - fit.round(6)) < 1e-9, fit.round(6), fit)  # 0.1 is meant, not a hair beside it
+            if not np.allclose(points @ fit[:-1] + fit[-1], rows[:, i], rtol=1e-9, atol=1e-9):
+                raise ValueError(
+                    f"each number of a game must be the value of {' and '.join(moved)} times a number, plus a number, "
+                    f"but of {games[0][1].name!r} one comes to {', '.join(f'{value:g}' for value in rows[:4, i])}, ..."
+                )
+            *axes, last = place = np.array(np.unravel_index(i, table.shape[1:])).tolist()
+            inside = line[name]
+            for axis in axes:
+                inside = inside[axis]
+            inside[last] = float(fit[-1])
+            for by, slope in zip(moved, fit[:-1].tolist(), strict=True):
+                if slope:
+                    line["moves"].append([order.index(by), slope, name, *place])
+    return line
 
 
 class LiveFigure:
@@ -199,32 +376,34 @@ class LiveFigure:
             gives[name] = f"int(sliders[{i}])" if whole else f"sliders[{i}]"
         self.asked = ["params", "state", "sliders"]
         sizes, tuples = ("runs",), dict[str, Any]()
-        self.sums: dict[str, int] = {}
-        if live.ready is not None:
-            sizes += tuple(live.ready.sizes)
-            sums = live.ready.tally.memory(np.zeros((1, live.ready.tally.length(self.sizes))), self.sizes)
-            self.sums = {name: block.ndim for name, block in sums.items()}
-            given = ["recorded", "selected", "reward", *self.sums]
+        self.axes: dict[str, int] = {}
+        self.plays = None if live.problem is None else Plays(live, sliders)
+        if self.plays is not None:
+            game = self.plays.start[0]
+            sizes += tuple(game.sizes)
+            sums = game.tally.memory(np.zeros((1, game.tally.length(self.sizes))), self.sizes)
+            recorded = {"selected": 2, "reward": 1, **{name: block.ndim for name, block in sums.items()}}
+            self.axes = {name: axes + self.plays.several for name, axes in recorded.items()}
+            given = ["recorded", *self.axes, *["means"] * isinstance(game, OnArms)]
             gives |= {name: name for name in given if name not in sliders}
             self.asked += given
-            if isinstance(live.ready, OnArms):
-                gives |= {"seen": "Seen(t, plays, observed, total)", "means": "means"}
-                self.asked += ["t", "plays", "observed", "total", "means"]
+            if self.plays.several:
+                pass  # what two have seen is not one thing
+            elif isinstance(game, OnArms):
+                gives["seen"] = "Seen(t, plays, observed, total)"
+                self.asked += ["t", "plays", "observed", "total"]
                 tuples["seen"] = Seen
             else:
-                gives |= {"ridge": "Ridge(mean, root)"}
+                gives["ridge"] = "Ridge(mean, root)"
                 self.asked += ["mean", "root"]
                 tuples["ridge"] = Ridge
-            stops = sliders["rounds"].values if "rounds" in sliders else (live.horizon,)
-            if not all(isinstance(stop, int) and 1 <= stop <= live.horizon for stop in stops):
-                raise ValueError(f"rounds must be whole numbers from 1 to the horizon, {live.horizon}, not {stops}")
         form = Form("a live picture", ", ".join(self.asked), gives, None, tuples=tuples, sizes=sizes)
         self.bound = Bound(live.shows, form, live.settings)
 
     @property
     def sizes(self) -> dict[str, int]:
         """The sizes that memory may have, by name."""
-        game = {} if self.live.ready is None else self.live.ready.sizes
+        game = {} if self.plays is None else self.plays.start[0].sizes
         return {"runs": self.live.runs, **game, "T": self.live.horizon}
 
     def filled(self, setting: Mapping[str, Any], run: int = 0) -> dict[str, Any]:
@@ -233,22 +412,12 @@ class LiveFigure:
         sliders = np.array(
             [s.values.index(setting[n]) if s.named else setting[n] for n, s in self.sliders.items()], float
         )
-        desk = {"params": self.bound.numbers(self.sizes), "state": state, "sliders": sliders, **self._run(setting, run)}
+        desk = {"params": self.bound.numbers(self.sizes), "state": state, "sliders": sliders}
+        if self.plays is not None:
+            desk |= self.plays.played(setting, run, self.bound.asks("seen") or self.bound.asks("ridge"))
         self.bound.interpreted(*(desk.get(name) for name in self.asked))
         blocks = self.bound.memory(state, self.sizes)
         return {name: block if block.ndim else float(block) for name, block in blocks.items()}
-
-    def _run(self, setting: Mapping[str, Any], run: int) -> dict[str, Any]:
-        """Play a run; return what it leaves, by name."""
-        live = self.live
-        if live.ready is None:
-            return {}
-        last = int(setting.get("rounds", live.horizon))
-        rounds = [*(t for t in engine._recorded(None, live.horizon).tolist() if t < last), last]
-        played = _recorded(live, run, rounds)
-        if self.bound.asks("seen") or self.bound.asks("ridge"):
-            played |= _seen(live, run, last)
-        return played
 
     def __call__(self, **setting: Any) -> Figure:
         """Draw the picture at a setting."""
@@ -285,40 +454,18 @@ class LiveFigure:
             "parts": [_part(artist) for artist in _moving_in(self._drawn)],
             "runs": live.runs,
             "seed": live.seed,
-            "script": games.live(self.bound, self.asked, live.problem, live.policy, self.sums),
+            "script": games.live(self.bound, self.asked, self.plays.seats if self.plays else [], self.axes),
         }
-        if live.ready is not None:
-            tally = live.ready.tally
-            made["game"] = games.numbers(live.problem, live.policy, live.horizon)
-            made["sums"] = _lying(tally.memory(np.arange(tally.length(sizes), dtype=np.float64), sizes))
-            if isinstance(live.ready, OnArms):
-                made["means"] = live.problem.arms.means.tolist()
+        if self.plays is not None:
+            game = self.plays.start[0]
+            made["plays"], made["several"], made["rounds"] = self.plays.page(), self.plays.several, self.plays.rounds
+            made["sums"] = _lying(game.tally.memory(np.arange(game.tally.length(sizes), dtype=np.float64), sizes))
         return made
 
 
 def _lying(blocks: Mapping[str, Array]) -> dict[str, list[int]]:
     """Return where each block of counted places begins, and its shape."""
     return {name: [int(block.flat[0]), *block.shape] for name, block in blocks.items()}
-
-
-def _recorded(live: Live, run: int, rounds: list[int]) -> dict[str, Any]:
-    """Play a run to the last of some rounds; return what is recorded of it."""
-    sizes = {**live.ready.sizes, "T": live.horizon}
-    number, tally = len(rounds), live.ready.tally
-    selected, reward = np.zeros((number, sizes["K"]), np.int64), np.zeros(number)
-    sums, watch = np.zeros((number, tally.length(sizes))), np.zeros(16, np.int64)
-    play = engine._stepped if live.ready.interpreted else engine._compiled
-    play(live.ready, live.horizon, np.array(rounds), root(live.seed), selected, reward, sums, watch, run)
-    means = {"means": live.problem.arms.means} if isinstance(live.ready, OnArms) else {}
-    return {"recorded": np.array(rounds), "selected": selected, "reward": reward, **tally.memory(sums, sizes), **means}
-
-
-def _seen(live: Live, run: int, last: int) -> dict[str, Any]:
-    """Return what the rule has seen after some rounds of a run."""
-    step = next(islice(live.ready.rounds(live.horizon, *streams(root(live.seed), run), run), last - 1, None))
-    if isinstance(live.ready, OnArms):  # what is not watched goes on: it is that of the round's end
-        return {"t": last + 1, "plays": step.selected, "observed": step.seen.observed, "total": step.seen.total}
-    return {"mean": step.ridge.mean, "root": step.ridge.root}
 
 
 def said(text: str, values: Mapping[str, Any]) -> str:

@@ -14,7 +14,9 @@ from matplotlib.figure import Figure
 
 import fairlib as fl
 from fairlib.explorers import Explorer, Slider, explore
+from fairlib.exposure import ExposureBandit
 from fairlib.live import Live, moving
+from fairlib.merit import exponential
 from fairlib.rules import Number, PerArm
 
 
@@ -276,13 +278,68 @@ def test_filled_by_runs_of_a_game() -> None:
         ({"horizon": 0}, ValueError, "horizon must be a whole number of at least 1, not 0"),
         ({"runs": 21}, ValueError, "runs must be a whole number from 1 to 20, not 21"),
         ({"seed": -1}, ValueError, "seed must be a whole number of at least 0, not -1"),
-        ({"means": "Means"}, ValueError, "means can be changed only where arms have a setting of this name"),
+        ({"means": "Means"}, ValueError, "means can be changed only where there is a game on arms"),
         ({"strange": 1.0}, TypeError, "'powers' is set with factor; it knows no strange"),
     ],
 )
 def test_bad_live_is_refused(more: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         moved(**more)
+
+
+GAME = fl.Bandit(fl.bernoulli([0.9, 0.5]))
+
+
+def of_shape(power: float) -> fl.Bandit:
+    return fl.Bandit(fl.bernoulli([0.9] * (1 if power < 1 else 2)))
+
+
+@pytest.mark.parametrize(
+    ("problem", "policy", "more", "error", "message"),
+    [
+        (lambda factor: GAME, fl.ucb1(), {}, TypeError, "problem may ask for power, not for factor"),
+        (GAME, lambda power, seed: fl.ucb1(), {}, TypeError, "policy may ask for power, not for seed"),
+        (GAME, [fl.ucb1(), 3], {}, TypeError, r"policy must be a Policy, such as ucb1\(\), not 3"),
+        (lambda power: 3, fl.ucb1(), {}, TypeError, "problem must be a Bandit or ContextBandit"),
+        (
+            lambda power: fl.Bandit(fl.bernoulli([0.2 * power**2, 0.5])),
+            fl.ucb1(),
+            {},
+            ValueError,
+            "each number of a game must be the value of power times a number, plus a number, but of 'UCB1' one comes "
+            "to 0.05, 0.2, 0.8, 0.1125",
+        ),
+        (of_shape, fl.ucb1(), {}, ValueError, "power must change numbers of the game only, and not its sizes"),
+        (
+            GAME,
+            fl.ucb1(),
+            {"rounds": [3, 11]},
+            ValueError,
+            "rounds must be increasing whole numbers from 1 to the horizon, 10",
+        ),
+        (
+            ExposureBandit(fl.bernoulli([0.9, 0.5]), merit=exponential(2)),
+            fl.ucb1(),
+            {"means": "Means"},
+            ValueError,
+            "means can be changed only where arms have a setting of this name",
+        ),
+    ],
+)
+def test_bad_game_of_a_live_picture_is_refused(
+    problem: Any, policy: Any, more: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        moved(problem=problem, policy=policy, horizon=10, **more)
+
+
+def test_several_policies_have_seen_different_things() -> None:
+    with pytest.raises(TypeError, match=r"a live picture may ask for power, recorded, .*, not for seen"):
+        explore(
+            curve,
+            live=Live(lambda power, seen: None, alt="x", problem=GAME, policy=[fl.ucb1(), fl.ucb1()], horizon=10),
+            power=Slider("Power", [1, 2]),
+        )
 
 
 def test_bad_live_figure_is_refused() -> None:

@@ -20,12 +20,13 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 import fairlib as fl
+from fairlib.delays import biased
 from fairlib.explorers import Explorer, Slider, explore
 from fairlib.figures import use_style
 from fairlib.live import Live, moving, said
 from fairlib.page import games
 from fairlib.rules import Array, Number, PerArm
-from fairlib.shares import SharedBandit, fair_ucb
+from fairlib.shares import SharedBandit, fair_learn, fair_ucb
 
 Curve = Annotated[Array, 9]
 Bars = Annotated[Array, 3]
@@ -183,6 +184,111 @@ def test_run_is_that_of_simulate(browser: webdriver.Chrome, tmp_path: Path) -> N
         assert_same(picture(browser), explorer.frame(rounds=rounds))
     browser.execute_async_script(MOVE, [2.5])  # between 200 and 1,000
     assert picture(browser)[1] == words(GAME, 3, 600)
+
+
+def stubborn(p: Any) -> int:
+    return 0
+
+
+LEARNERS = {"stubborn": fl.Policy("stubborn", stubborn), "UCB1": fl.ucb1(), "Thompson": fl.thompson_beta()}
+Two = Annotated[Array, 2]
+
+
+def two(selected: Any, reward: Any, deficit: Any, means: Any, best: Two, paid: Two, lost: Two, first: Number) -> None:
+    first[0] = means[0]
+    for i in range(2):
+        best[i], paid[i], lost[i] = selected[i, 1, 0], reward[i, 1], deficit[i, 1]
+
+
+def shared(share: float) -> SharedBandit:
+    return SharedBandit(fl.bernoulli([0.5 + share, *MEANS[1:]]), shares=[share] * 6)
+
+
+def guarded(learner: str, share: float) -> fl.Policy:
+    return fair_learn(LEARNERS[learner], [share] * 6)
+
+
+def test_sliders_set_games_and_choose_policies(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    def nothing(learner: str, share: float, best: Any, paid: Any, lost: Any, first: float) -> Figure:
+        return plt.figure()
+
+    def played(learner: str, share: float, seed: int) -> str:
+        said = []
+        for policy in (LEARNERS[learner], guarded(learner, share)):
+            run = fl.simulate(shared(share), policy, 2000, seed=seed)
+            said.append(f"{run.selected[0, -1, 0]} {run.reward[0, -1]:g} {run.deficit[0, -1]:.6f}")
+        return f"{learner} {share:g}: {0.5 + share:g}, {said[0]}, {said[1]}"
+
+    live = Live(
+        two,
+        alt="{learner} {share:g}: {first:g}, "
+        + ", ".join(f"{{best[{i}]:g}} {{paid[{i}]:g}} {{lost[{i}]:.6f}}" for i in (0, 1)),
+        problem=shared,
+        policy=[lambda learner: LEARNERS[learner], guarded],
+        horizon=2000,
+        rounds=[100, 2000],
+        seed=5,
+    )
+    offered = [0.0, 0.01, 0.1, 0.15]
+    explorer = explore(nothing, live=live, learner=Slider("Learner", list(LEARNERS)), share=Slider("Share", offered))
+    visit(browser, tmp_path, explorer)
+    for i, learner in enumerate(LEARNERS):
+        for place, share in enumerate(offered):
+            browser.execute_async_script(MOVE, [i, place])
+            assert picture(browser)[1] == explorer.frame(learner=learner, share=share).alt == played(learner, share, 5)
+        browser.execute_async_script(MOVE, [i, 1.25])  # between 0.01 and 0.1
+        assert picture(browser)[1] == played(learner, 0.0325, 5)
+    press(browser, "root.querySelector('.chance button').click()")
+    assert picture(browser)[1] == played("Thompson", 0.0325, 6)
+
+
+SPHERE = fl.contexts.sphere(4, [0.6, 0.8])
+MOVED: dict[str, tuple[Any, Any, list[Any], Any]] = {
+    "the arms": (lambda x: fl.Bandit(fl.bernoulli([x, 0.5, 0.4])), fl.ucb1(), [0.1, 0.9], 0.3),
+    "the delay": (
+        lambda x: fl.Bandit(fl.bernoulli([0.6, 0.5]), delay=biased([x, 0], [0, 2 * x])),
+        fl.thompson_beta(),
+        [0, 400],
+        100,
+    ),
+    "a learner's own": (
+        fl.Bandit(fl.bernoulli([0.6, 0.5, 0.4])),
+        lambda x: fair_learn(fl.Policy("patient", patient, until=x), [0.1] * 3),
+        [100, 900],
+        300,
+    ),
+    "a context policy": (fl.ContextBandit(SPHERE), lambda x: fl.linear.linucb(x), [0.0, 4.0], 1.0),
+}
+
+
+def patient(until: int, seen: Any, p: Any) -> int:
+    return 2 if seen.t <= until else 1
+
+
+def counted(selected: Any, count: PerArm) -> None:
+    for a in range(count.size):
+        count[a] = selected[selected.shape[0] - 1, a]
+
+
+@pytest.mark.parametrize("what", MOVED)
+def test_slider_sets_a_number_of(what: str, browser: webdriver.Chrome, tmp_path: Path) -> None:
+    problem, policy, ends, between = MOVED[what]
+
+    def nothing(x: float, count: Any) -> Figure:
+        return plt.figure()
+
+    def played(x: float) -> str:
+        game, player = (each(x) if callable(each) else each for each in (problem, policy))
+        return f"{x:g}: {fl.simulate(game, player, 1000, seed=2).selected[0, -1, :2].tolist()}"
+
+    live = Live(
+        counted, alt="{x:g}: [{count[0]:g}, {count[1]:g}]", problem=problem, policy=policy, horizon=1000, seed=2
+    )
+    visit(browser, tmp_path, explore(nothing, live=live, x=Slider("x", ends, start=ends[0])))
+    for place, x in ((1, ends[1]), (0.25, between), (0, ends[0])):
+        browser.execute_async_script(MOVE, [place])
+        assert picture(browser)[1] == played(x)
+    assert len({played(x) for x in (*ends, between)}) == 3
 
 
 def until(browser: webdriver.Chrome, what: str) -> None:

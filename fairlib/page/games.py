@@ -197,12 +197,12 @@ def script(problem: Any, policy: Any) -> str:
     True
     """
     made = Script(draws())
-    parts = _game(made, problem, policy)
-    return "\n".join([made.text(), *parts])
+    parts = _game(made, at_play(problem, policy))
+    return "\n".join([made.text(), *parts.values()])
 
 
-def live(shows: Bound, arguments: list[str], problem: Any, policy: Any, sums: dict[str, int]) -> str:
-    """Translate what fills a live picture, and its game if there is one, into JavaScript.
+def live(shows: Bound, arguments: list[str], seats: list[Any], axes: dict[str, int]) -> str:
+    """Translate what fills a live picture, and its games if there are any, into JavaScript.
 
     Parameters
     ----------
@@ -210,15 +210,16 @@ def live(shows: Bound, arguments: list[str], problem: Any, policy: Any, sums: di
         What fills the picture.
     arguments : list of str
         The names of what it is called with.
-    problem, policy : object
-        The game and who plays it, or None.
-    sums : dict of int
-        How many axes each of the game's sums has that is among the arguments.
+    seats : list of AtPlay
+        The games, made ready.
+    axes : dict of int
+        How many axes what is recorded of a game has, by the names among the arguments.
 
     Returns
     -------
     str
-        The script, in which ``$shows`` fills the picture from a desk of all arguments.
+        The script, in which ``$shows`` fills the picture from a desk of all arguments, and ``$seats`` are functions
+        that let what is played next be one of the games.
 
     Raises
     ------
@@ -232,21 +233,25 @@ def live(shows: Bound, arguments: list[str], problem: Any, policy: Any, sums: di
     >>> def shows(power, square: fl.rules.Number):
     ...     square[0] = 3.0**power
     >>> form = Form("a picture", "params, state, sliders", {"power": "sliders[0]"}, None, sizes=("K",))
-    >>> "Math.pow(3.0, power)" in live(Bound(shows, form, {}), ["params", "state", "sliders"], None, None, {})
+    >>> "Math.pow(3.0, power)" in live(Bound(shows, form, {}), ["params", "state", "sliders"], [], {})
     True
     """
     made = Script(draws())
-    parts = [] if problem is None else _game(made, problem, policy)
-    kinds = dict.fromkeys(("recorded", "plays", "observed"), _WHOLES) | {"t": WHOLE, "selected": Array(WHOLE, 2)}
-    kinds |= {"root": Array(REAL, 2), **{name: Array(REAL, axes) for name, axes in sums.items()}}
+    games = [_game(made, seat) for seat in seats]
+    kinds = dict.fromkeys(("recorded", "plays", "observed"), _WHOLES) | {"t": WHOLE, "root": Array(REAL, 2)}
+    kinds |= {name: Array(WHOLE if name == "selected" else REAL, number) for name, number in axes.items()}
     name = made.add(flat(shows), [kinds.get(each, _FLOATS) for each in arguments]).name
-    parts.append(f"function $shows(desk) {{ {name}({', '.join(f'desk.{each}' for each in arguments)}); }}")
+    parts = [f"function $shows(desk) {{ {name}({', '.join(f'desk.{each}' for each in arguments)}); }}"]
+    if games:
+        taken = [" ".join(f"{each} = {text};" for each, text in game.items()) for game in games]
+        parts.append(f"let {', '.join(games[0])};")
+        parts.append("const $seats = [\n" + "".join(f"() => {{ {text} }},\n" for text in taken) + "];")
     return "\n".join([made.text(), *parts])
 
 
-def _game(made: Script, problem: Any, policy: Any) -> list[str]:
-    """Translate a game; return what its engine's calls of its functions are."""
-    ready = at_play(problem, policy)
+def _game(made: Script, ready: Any) -> dict[str, str]:
+    """Translate a game; return the functions that its engine calls, by name."""
+    problem, policy = ready.problem, ready.policy
     parts = [_add(made, policy.bound, "$rule", "t", "rng")]
     rule, tally = Native("$rule", WHOLE), Native("$tally", NOTHING)
     news = [_WHOLES, _WHOLES, _FLOATS, _WHOLES, _FLOATS]
@@ -274,7 +279,7 @@ def _game(made: Script, problem: Any, policy: Any) -> list[str]:
         ]
         kinds += [_FLOATS, _FLOATS, _FLOATS, Array(REAL, 2), Array(REAL, 3), Array(WHOLE, 2), _WHOLES, _FLOATS]
         made.add(function_of(engine.play_contexts), [*kinds, *news, _FLOATS, *_RUN])
-    return parts
+    return {part.split("(")[0].removeprefix("function "): part for part in parts}
 
 
 @cache

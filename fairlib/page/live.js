@@ -11,16 +11,23 @@ const serve = () => {
     long ? rows.map((row) => row.subarray(first, first + long)) : Float64Array.from(rows, (row) => row[first]);
   let latest;
   const work = async (asked) => {
-    const { id, shows, sliders, seed, runs, game, sums, means } = asked;
+    const { id, shows, sliders, seed, runs, plays, several, sums } = asked;
     for (let run = 0; run < runs; run++) {
       const desk = { params: Float64Array.from(shows.params), state: new Float64Array(shows.length), sliders };
-      if (game) {
-        const { fault, selected, reward, sums: summed, desk: after } = $play(game, seed, run);
-        if (fault) throw new Error(`the game stops in round ${Math.abs(fault)}`);
-        const recorded = Float64Array.from(game.rounds);
-        const { selected: plays, observed, total, ridge } = after; // as the policy would see it next
-        Object.assign(desk, { recorded, selected, reward, means, t: recorded.at(-1) + 1, plays, observed, total, ...ridge });
-        for (const name in sums) desk[name] = block(summed, sums[name]);
+      if (plays) {
+        const each = plays.map((game) => {
+          $seats[game.seat]();
+          const made = $play(game, seed, run);
+          if (made.fault) throw new Error(`the game stops in round ${Math.abs(made.fault)}`);
+          const left = { selected: made.selected, reward: made.reward };
+          for (const name in sums) left[name] = block(made.sums, sums[name]);
+          if (several) return left;
+          const { selected, observed, total, ridge } = made.desk; // as the policy would see it next
+          return { ...left, t: game.rounds.at(-1) + 1, plays: selected, observed, total, ...ridge };
+        });
+        const [{ rounds, means = [] }] = plays;
+        Object.assign(desk, { recorded: Float64Array.from(rounds), means: Float64Array.from(means) });
+        for (const name in each[0]) desk[name] = several ? each.map((one) => one[name]) : each[0][name];
       }
       $shows(desk);
       postMessage({ id, run, filled: desk.state });
@@ -118,13 +125,14 @@ const move = (svg, part, values) => {
 
 const attach = (root) => {
   const data = JSON.parse(root.querySelector("script").textContent);
-  const { alt, shows, parts, runs, script, sums } = data;
+  const { alt, shows, parts, runs, script, several, sums } = data;
   const picture = root.querySelector("img"), [play] = root.querySelectorAll("button");
   const luck = root.querySelector(".chance button"), lucky = root.querySelector(".chance output");
   const status = root.querySelector("[role=status]"), trouble = root.querySelector("[role=alert]");
   const sliders = [...root.querySelectorAll("[type=range]")], inputs = [...root.querySelectorAll("[type=number]")];
   const svg = new DOMParser().parseFromString(decodeURIComponent(picture.src.split(",").slice(1).join(",")), "image/svg+xml").documentElement;
-  let worker, watch, timer, ids = 0, under = null, next = null, loud = false, { seed, means } = data;
+  let worker, watch, timer, ids = 0, under = null, next = null, loud = false, { seed } = data;
+  let means = inputs.length ? data.plays[0].games[0].means : null;
 
   const value = ({ values, whole }, { value: at }) => { // between two of its values where a slider stands between them
     const low = Math.floor(at), rest = at - low;
@@ -133,6 +141,22 @@ const attach = (root) => {
     return whole ? Math.round(between) : Number(between.toPrecision(3));
   };
   const setting = () => Object.fromEntries(data.sliders.map((slider, i) => [slider.name, value(slider, sliders[i])]));
+
+  const played = ({ named, games }, now) => { // a policy's game at a setting
+    const game = structuredClone(games[named.reduce((at, i) => at * data.sliders[i].values.length + Number(sliders[i].value), 0)]);
+    for (const [i, slope, ...path] of game.moves) {
+      const last = path.pop();
+      path.reduce((inside, at) => inside[at], game)[last] += slope * now[data.sliders[i].name];
+    }
+    const end = now.rounds ?? data.rounds.at(-1);
+    game.rounds = [...data.rounds.filter((t) => t < end), end];
+    if (inputs.length) {
+      game.means = means;
+      const [column] = game.places.table.mean.flat();
+      game.table.forEach((row, a) => { row[column] = means[a]; });
+    }
+    return game;
+  };
 
   const rest = () => { clearTimeout(watch); root.removeAttribute("aria-busy"); };
   const stop = (why) => {
@@ -186,17 +210,9 @@ const attach = (root) => {
     }
   };
   const ask = (quiet = false) => {
-    const now = setting(), id = ++ids, game = data.game && { ...data.game };
-    if (game) {
-      const last = now.rounds ?? game.rounds.at(-1);
-      game.rounds = [...game.rounds.filter((t) => t < last), last];
-      if (inputs.length) {
-        const [column] = game.places.table.mean.flat();
-        game.table = game.table.map((row, a) => row.map((old, i) => (i === column ? means[a] : old)));
-      }
-    }
+    const now = setting(), id = ++ids, plays = data.plays?.map((play) => played(play, now));
     const numbers = data.sliders.map((slider, i) => (slider.named ? Number(sliders[i].value) : now[slider.name]));
-    const message = { id, shows, sliders: Float64Array.from(numbers), seed, runs, game, sums, means: means && Float64Array.from(means) };
+    const message = { id, shows, sliders: Float64Array.from(numbers), seed, runs, plays, several, sums };
     const asked = { id, quiet, message, setting: now };
     if (under && !under.quiet) next = asked; // sent once there is news of what is under way, so that each move shows something
     else send(asked);
