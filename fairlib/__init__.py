@@ -31,6 +31,7 @@ from fairlib.stepping import trace
 from fairlib.sweeps import SweepError, sweep
 
 if TYPE_CHECKING:  # what `__getattr__` finds, for those who only read the code
+    from fairlib import after as after
     from fairlib import classic as classic
     from fairlib import contexts as contexts
     from fairlib import data as data
@@ -90,6 +91,7 @@ __all__ = [
 # The import of the package must stay quick, and behind some of these stands Matplotlib: each waits until it is used.
 _LATER = frozenset(
     [
+        "after",
         "classic",
         "contexts",
         "data",

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import fairlib as fl
+from fairlib import after as af
 from fairlib import contexts as co
 from fairlib import delays as de
 from fairlib import exposure as ex
@@ -248,6 +249,25 @@ ON_ARMS: dict[str, tuple[Callable[[Any], Any], tuple[str, str, str]]] = {
         lambda game: de.late_start(de.fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)), 3),
         ("geometric", "fixed", "empirical"),
     ),
+    "chaining": (lambda game: af.chaining(0.05), WITHIN),
+    "batched Thompson": (lambda game: af.batched_thompson(50, 20), WITHIN),
+    "clipped floor, batched Thompson": (lambda game: af.clipped_floor(af.batched_thompson(50, 20), 0.05), WITHIN),
+    "mixed floor, UCB1": (lambda game: af.mixed_floor(fl.ucb1(), 0.05), WITHIN),
+    "scaled floor, batched Thompson": (lambda game: af.scaled_floor(af.batched_thompson(50, 20), 0.05), WITHIN),
+    "projected floor, batched Thompson": (lambda game: af.projected_floor(af.batched_thompson(50, 20), 0.05), WITHIN),
+    "FAIR-LEARN with plays, CUCB-D": (
+        lambda game: af.fair_learn_plays(de.cucb_d(game.plays), [0.9 * game.plays / size(game)] * size(game), 1),
+        ("geometric", "packet loss", "empirical"),
+    ),
+    "FAIR-LEARN with plays, uniform": (
+        lambda game: af.fair_learn_plays(fl.uniform(game.plays), [game.plays / size(game)] * size(game)),
+        THREE,
+    ),
+    "fair to groups": (
+        lambda game: af.fair_groups(np.arange(size(game)) % 2, [0.1, 0.45], game.merit),
+        ("exponential, delay", "power, steep", "clipped"),
+    ),
+    "NCB": (lambda game: af.ncb(2000, c=0.1), WITHIN),
 }
 
 WITH_CONTEXTS: dict[str, tuple[Callable[[Any], Any], tuple[str, str, str]]] = {

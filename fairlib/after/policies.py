@@ -1,0 +1,513 @@
+"""Chaining, Thompson sampling in batches, four floors, FAIR-LEARN with several plays, group shares, and NCB."""
+
+import math
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairlib import checks
+from fairlib.compilation import helper
+from fairlib.merit import Merit, as_merit, cut
+from fairlib.policy import Policy, explore, largest, share_out
+from fairlib.rules import PerArm, ask, rule
+
+ByGroup = Annotated[np.ndarray, "number"]
+
+
+@rule
+def chaining_rule(failure, seen, low: PerArm, high: PerArm, p):
+    """Play any arm of the chain that hangs from the highest interval, each with the same probability."""
+    for a in range(p.size):
+        n = seen.observed[a]
+        mean, width = 0.5, 0.5
+        if n > 0:
+            mean, width = seen.total[a] / n, math.sqrt(math.log(math.pi**2 * p.size * n**2 / (3 * failure)) / (2 * n))
+        low[a], high[a] = mean - width, mean + width  # line 1
+    end = low[largest(high)]  # line 2
+    for _ in range(p.size):  # line 3: each time round adds an arm, or there is none to add
+        for a in range(p.size):
+            if high[a] >= end:
+                p[a], end = 1.0, min(end, low[a])
+    share_out(p, 1)  # line 4
+
+
+def chaining(failure: float) -> Policy:
+    r"""Chaining (after Joseph et al., 2016): arms whose intervals hang together are played alike.
+
+    From the arm of the highest interval down, every interval that reaches the chain joins it, and the arms of the chain
+    have the same probability. The widths, :math:`\sqrt{\ln(\pi^2 K N_a^2 / 3 \delta) / 2 N_a}`, are ours.
+
+    Parameters
+    ----------
+    failure : float
+        The probability :math:`\delta` with which a better arm may ever be less likely than a worse one, in (0, 1).
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `failure` is not a number in (0, 1).
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> result = fl.simulate(fl.Bandit(fl.bernoulli([0.9, 0.1])), chaining(0.05), 1000)
+    >>> bool(result.share[0, -1, 0] > 0.95)
+    True
+    """
+    return Policy("chaining", chaining_rule, failure=checks.real("failure", failure, above=0, below=1))
+
+
+@rule
+def batched_thompson_rule(every: int, draws: int, seen, rng, wins: PerArm, p):
+    """Play each arm with the probability that it is best, which is found by draws, now and then."""
+    if (seen.t - 1) % every == 0:
+        for a in range(p.size):
+            wins[a] = 0
+        for _ in range(draws):
+            for a in range(p.size):
+                p[a] = rng.beta(1.0 + seen.total[a], 1.0 + seen.observed[a] - seen.total[a])
+            wins[largest(p)] += 1
+    for a in range(p.size):
+        p[a] = wins[a] / draws
+
+
+def batched_thompson(every: int, draws: int) -> Policy:
+    """Thompson sampling as products run it, for rewards 0 and 1: the weights stand for a batch of rounds.
+
+    An arm's weight is the share of the draws from the Beta posteriors in which it is the largest.
+
+    Parameters
+    ----------
+    every : int
+        Number of rounds of a batch, at least 1.
+    draws : int
+        Number of draws, at least 1.
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> result = fl.simulate(fl.Bandit(fl.bernoulli([0.9, 0.5])), batched_thompson(100, 1000), 2000)
+    >>> bool(result.share[0, -1, 0] > 0.9)
+    True
+    """
+    sizes: dict[str, Any] = {"every": checks.whole("every", every, 1), "draws": checks.whole("draws", draws, 1)}
+    return Policy("batched Thompson", batched_thompson_rule, **sizes)
+
+
+@helper
+def chances(learner: Any, p: Any) -> None:
+    """Ask a learner with what probability it plays each arm; where it returns an arm, that has probability 1.
+
+    Parameters
+    ----------
+    learner : Policy
+        The learner, a setting of the rule.
+    p : ndarray, shape (K,)
+        Receives the probabilities.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> @fl.rule
+    ... def half(learner, p):
+    ...     chances(learner, p)
+    ...     p *= 0.5
+    ...     p += 0.5 / p.size
+    >>> policy = fl.Policy("half UCB1", half, learner=fl.ucb1())
+    >>> next(fl.trace(fl.Bandit(fl.bernoulli([0.1, 0.9])), policy, 1)).p
+    array([0.75, 0.25])
+    """
+    chosen = ask(learner, p)
+    if chosen >= 0:
+        for a in range(p.size):
+            p[a] = 1.0 if a == chosen else 0.0
+
+
+@rule
+def clipped_floor_rule(floor, learner, p):
+    """Raise each arm to the floor, then scale all of them back."""
+    chances(learner, p)
+    for a in range(p.size):
+        p[a] = max(p[a], floor)
+    share_out(p, 1)
+
+
+@rule
+def mixed_floor_rule(floor, learner, p):
+    """Give each arm the floor, and the learner the rest."""
+    chances(learner, p)
+    explore(min(floor * p.size, 1.0), p)
+
+
+@rule
+def scaled_floor_rule(floor, learner, p):
+    """Raise each arm to the floor, and scale those that were above it, once."""
+    chances(learner, p)
+    least, touched, rest = min(floor, 1.0 / p.size), 0.0, 0.0
+    for a in range(p.size):
+        if p[a] <= least:
+            touched += least
+        else:
+            rest += p[a]
+    for a in range(p.size):
+        p[a] = least if p[a] <= least else p[a] * (1.0 - touched) / rest
+
+
+@rule
+def projected_floor_rule(floor, learner, p):
+    """Take the same off every arm, but leave each the floor: the nearest probabilities that keep it."""
+    chances(learner, p)
+    least, off = min(floor, 1.0 / p.size), 0.0
+    for _ in range(p.size):  # each time round leaves one more at the floor, or is the last
+        above, kept = 0, 0.0
+        for a in range(p.size):
+            if p[a] - off >= least:
+                above, kept = above + 1, kept + p[a]
+        off = max(off, (kept + (p.size - above) * least - 1.0) / max(above, 1))
+    for a in range(p.size):
+        p[a] = max(p[a] - off, least)
+
+
+def clipped_floor(learner: Policy, floor: float) -> Policy:
+    r"""Clip and renormalise, a floor that does not hold.
+
+    Of the learner's probabilities w the arm has :math:`\max(w_a, b) / (1 + S)`, where :math:`S = \sum_a (b - w_a)_+`.
+
+    Parameters
+    ----------
+    learner : Policy
+        Whose probabilities are changed.
+    floor : float
+        The probability b that is meant for each arm at least, from 0 to 1.
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `learner` is no policy with one play a round, or `floor` is out of range.
+
+    See Also
+    --------
+    mixed_floor, projected_floor : floors that hold.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> game = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.5]))
+    >>> next(fl.trace(game, clipped_floor(fl.ucb1(), 0.25), 1)).p.round(3)
+    array([0.667, 0.167, 0.167])
+    """
+    return _floored("clipped", clipped_floor_rule, learner, floor)
+
+
+def mixed_floor(learner: Policy, floor: float) -> Policy:
+    """Mix with uniform play: a floor that holds, and keeps the order of the arms.
+
+    Of the learner's probabilities w the arm has b + (1 - Kb) w. Where Kb is above 1 play is uniform.
+
+    Parameters
+    ----------
+    learner : Policy
+        Whose probabilities are changed.
+    floor : float
+        The least probability b of each arm, from 0 to 1.
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `learner` is no policy with one play a round, or `floor` is out of range.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> game = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.5]))
+    >>> next(fl.trace(game, mixed_floor(fl.ucb1(), 0.25), 1)).p
+    array([0.5 , 0.25, 0.25])
+    """
+    return _floored("mixed", mixed_floor_rule, learner, floor)
+
+
+def scaled_floor(learner: Policy, floor: float) -> Policy:
+    """Touch and scale: arms at or below the floor are raised to it, the others scaled once, some of them below it.
+
+    Parameters
+    ----------
+    learner : Policy
+        Whose probabilities are changed.
+    floor : float
+        The probability that is meant for each arm at least, from 0 to 1; above 1/K it is taken for 1/K.
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `learner` is no policy with one play a round, or `floor` is out of range.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> game = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.5]))
+    >>> next(fl.trace(game, scaled_floor(fl.ucb1(), 0.25), 1)).p
+    array([0.5 , 0.25, 0.25])
+    """
+    return _floored("scaled", scaled_floor_rule, learner, floor)
+
+
+def projected_floor(learner: Policy, floor: float) -> Policy:
+    r"""Project: a floor that holds, and moves the least probability.
+
+    Of the learner's probabilities w the arm has :math:`\max(w_a - \tau, b)`, with the :math:`\tau` for which they sum
+    to 1.
+
+    Parameters
+    ----------
+    learner : Policy
+        Whose probabilities are changed.
+    floor : float
+        The least probability b of each arm, from 0 to 1. Above 1/K play is uniform.
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `learner` is no policy with one play a round, or `floor` is out of range.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> game = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.5]))
+    >>> next(fl.trace(game, projected_floor(fl.ucb1(), 0.25), 1)).p
+    array([0.5 , 0.25, 0.25])
+    """
+    return _floored("projected", projected_floor_rule, learner, floor)
+
+
+@rule
+def fair_learn_plays_rule(shares, tolerance, learner, plays, seen, behind: PerArm, p):
+    """Serve the arms that are furthest behind; what plays are left, the learner has."""
+    for a in range(p.size):
+        behind[a] = shares[a] * (seen.t - 1) - seen.selected[a] - tolerance  # line 1
+    chances(learner, p)  # line 2
+    left = plays
+    for _ in range(plays):
+        a = largest(behind)
+        if behind[a] > 0:  # line 3
+            behind[a], p[a] = -math.inf, 0.0
+            left -= 1
+    whole = 0.0
+    for a in range(p.size):
+        whole += p[a]
+    for a in range(p.size):  # line 4: the learner's other arms, thinned to what is left
+        p[a] = 1.0 if behind[a] == -math.inf else p[a] * left / max(whole, 1.0)
+
+
+def fair_learn_plays(learner: Policy, shares: ArrayLike, tolerance: float = 0.0) -> Policy:
+    r"""FAIR-LEARN with several plays a round: any learner, but those who are behind are served first.
+
+    Up to L arms that are more than the tolerance behind are served, those that are furthest behind first. Of the
+    learner's other arms as many are played as there are plays left, each with its probability scaled down alike. If no
+    share is above :math:`1 / \lceil K/L \rceil`, then
+    :math:`r_a t - N_a(t) \le \alpha + \lceil K/L \rceil r_a` always.
+
+    Parameters
+    ----------
+    learner : Policy
+        Who has the plays that are left; it may have memory, sees all rewards, and says how many plays a round there
+        are. If it plays several it must fill probabilities.
+    shares : array_like, shape (K,)
+        Share of the rounds that each arm is owed, from 0 to L/K.
+    tolerance : float
+        The unfairness tolerance :math:`\alpha`, at least 0.
+
+    Returns
+    -------
+    Policy
+        The policy, with as many plays a round as the learner.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `learner` is no policy, a share is out of range, or the tolerance is negative.
+
+    See Also
+    --------
+    fairlib.shares.fair_learn : for one play a round.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.delays import cucb_d
+    >>> policy = fair_learn_plays(cucb_d(2), [0.4] * 4)
+    >>> fl.simulate(fl.Bandit(fl.bernoulli([0.9, 0.8, 0.1, 0.1]), plays=2), policy, 1000).selected[0, -1].min()
+    np.int64(400)
+    """
+    if not isinstance(learner, Policy):
+        raise TypeError(f"learner must be a Policy, such as cucb_d(2), not {learner!r}")
+    owed = checks.vector("shares", shares, 0, 1)
+    if learner.arms not in (None, owed.size):
+        raise ValueError(f"shares must have one number an arm ({learner.arms}), not {owed.size}")
+    if owed.max() > learner.plays / owed.size + 1e-12:
+        arm = int(owed.argmax())
+        raise ValueError(f"shares must be at most {learner.plays}/{owed.size}, not {owed[arm]} (arm {arm})")
+    settings: dict[str, Any] = {"shares": owed, "tolerance": checks.real("tolerance", tolerance, 0, math.inf)}
+    name = f"FAIR-LEARN({learner.name})"
+    return Policy(name, fair_learn_plays_rule, plays=learner.plays, arms=owed.size, **settings, learner=learner)
+
+
+@rule
+def fair_groups_rule(groups, shares, merit, number: int, seen, n: ByGroup, total: ByGroup, index: ByGroup, p):
+    """Serve the group that is furthest behind, or else UCB1's; within it play by the merit of the means."""
+    for g in range(number):
+        n[g], total[g] = 0, 0.0
+    for a in range(p.size):
+        n[int(groups[a])] += seen.selected[a]
+        total[int(groups[a])] += seen.total[a]
+    for g in range(number):
+        index[g] = shares[g] * (seen.t - 1) - n[g]  # line 1
+    chosen = largest(index)
+    if index[chosen] <= 0:  # line 2: nobody is behind
+        for g in range(number):
+            index[g] = total[g] / n[g] + math.sqrt(2.0 * math.log(seen.t) / n[g]) if n[g] > 0 else math.inf
+        chosen = largest(index)
+    for a in range(p.size):
+        if int(groups[a]) == chosen:
+            if seen.observed[a] == 0:
+                return a
+            p[a] = merit.value(merit.params, cut(seen.total[a] / seen.observed[a], merit))  # line 3
+    share_out(p, 1)
+
+
+def fair_groups(groups: ArrayLike, shares: ArrayLike, merit: Merit) -> Policy:
+    """Shares for groups, merit within them: FAIR-LEARN among groups, around UCB1, and exposure by merit inside.
+
+    Parameters
+    ----------
+    groups : array_like of int, shape (K,)
+        The group of each arm, from 0 on.
+    shares : array_like, shape (G,)
+        Share of the rounds that each group is owed, at least 0 and below 1/G.
+    merit : Merit
+        What an arm of a given mean deserves, compared with the arms of its group.
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a group is not a whole number or has no arm, a share is out of range, or `merit` is not a `Merit`.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.merit import exponential
+    >>> policy = fair_groups([0, 0, 1, 1], [0.4, 0.4], exponential(4))
+    >>> selected = fl.simulate(fl.Bandit(fl.bernoulli([0.9, 0.8, 0.2, 0.1])), policy, 1000).selected[0, -1]
+    >>> bool(selected[2:].sum() >= 400)
+    True
+    """
+    owed = checks.vector("shares", shares, 0, 1)
+    belongs = checks.many("groups", groups, 0, whole=True)
+    if belongs.ndim != 1 or set(belongs.tolist()) != set(range(owed.size)):
+        raise ValueError(f"groups must name each of the {owed.size} groups, 0 to {owed.size - 1}, at least once")
+    if owed.max() >= 1 / owed.size:
+        group = int(owed.argmax())
+        raise ValueError(f"shares must be at least 0 and below 1/{owed.size}, not {owed[group]} (group {group})")
+    settings: dict[str, Any] = {"groups": belongs, "shares": owed, "merit": as_merit(merit), "number": owed.size}
+    return Policy("fair to groups", fair_groups_rule, arms=belongs.size, **settings)
+
+
+@rule
+def ncb_rule(horizon: int, c, seen, p):
+    """Play uniformly until some arm has paid a good deal; then the largest bound, whose width shrinks with the mean."""
+    length, paid = math.log(horizon), 0.0
+    for a in range(p.size):
+        paid = max(paid, seen.total[a])
+        p[a] = 1.0 / p.size
+    if paid <= 420.0 * c * c * length:  # line 1
+        return
+    for a in range(p.size):
+        n = max(seen.observed[a], 1)
+        mean = seen.total[a] / n
+        p[a] = mean + 2.0 * c * math.sqrt(2.0 * mean * length / n)  # line 2
+    return largest(p)
+
+
+def ncb(horizon: int, c: float = 3.0) -> Policy:
+    r"""NCB, the Nash confidence bound (Barman et al., 2022).
+
+    Arms are played uniformly while none has paid more than :math:`420 c^2 \ln T`. Then the arm of the largest
+    :math:`\hat\mu_a + 2 c \sqrt{2 \hat\mu_a \ln T / N_a}` is played.
+
+    Parameters
+    ----------
+    horizon : int
+        Number of rounds T, which this policy has to know; it plays no longer games.
+    c : float
+        The constant of the paper, above 0; its theorem is for 3.
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `horizon` is not a whole number of at least 1, or `c` is not above 0.
+
+    Examples
+    --------
+    In 10,000 rounds it never leaves its first phase:
+
+    >>> import fairlib as fl
+    >>> result = fl.simulate(fl.Bandit(fl.bernoulli([1.0, 0.0])), ncb(10_000), 10_000)
+    >>> bool(abs(result.share[0, -1, 0] - 0.5) < 0.02)
+    True
+    """
+    rounds, factor = checks.whole("horizon", horizon, 1), checks.real("c", c, above=0)
+    return Policy("NCB", ncb_rule, horizon=rounds, c=factor)
+
+
+def _floored(how: str, changed: Any, learner: Policy, floor: float) -> Policy:
+    """Put a floor under a learner."""
+    if not isinstance(learner, Policy):
+        raise TypeError(f"learner must be a Policy, such as thompson_beta(), not {learner!r}")
+    if learner.plays != 1:
+        raise ValueError(f"learner must play one arm a round, not {learner.plays}")
+    return Policy(f"{learner.name}, {how}", changed, floor=checks.real("floor", floor, 0, 1), learner=learner)

@@ -1,0 +1,83 @@
+"""How often a guard is needed, and what calibrated shares are."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairlib import checks
+
+
+def guard_rounds(arms: int, share: float, floor: float, tolerance: float = 0.0) -> float:
+    r"""Return what bounds the expected number of rounds that FAIR-LEARN forces on a learner with a floor.
+
+    .. math:: \frac{K x^\alpha}{1 - e^{-\mathrm{kl}(r, b)}}, \qquad x = \frac{r (1 - b)}{b (1 - r)}
+
+    It holds for every horizon and every learner that plays each arm with probability at least b, given the past.
+
+    Parameters
+    ----------
+    arms : int
+        Number of arms K.
+    share : float
+        What each arm is owed at most, r, in (0, 1).
+    floor : float
+        The probability b that the learner gives each arm at least, above the share and at most 1/K.
+    tolerance : float
+        The unfairness tolerance :math:`\alpha`, at least 0.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> round(guard_rounds(6, share=0.1, floor=0.12))
+    3013
+    """
+    k = checks.whole("arms", arms, 1)
+    r, slack = checks.real("share", share, above=0), checks.real("tolerance", tolerance, 0, math.inf)
+    b = checks.real("floor", floor, 0, 1 / k, above=r)
+    kl = r * math.log(r / b) + (1 - r) * math.log((1 - r) / (1 - b))
+    return float(k * (r * (1 - b) / (b * (1 - r))) ** slack / -math.expm1(-kl))
+
+
+def calibrated_shares(means: ArrayLike) -> NDArray[np.float64]:
+    """Return the calibrated shares of arms that pay 0 or 1 (after Liu et al., 2017).
+
+    An arm's share is the probability that its reward is the largest when every arm pays once, ties broken evenly.
+
+    Parameters
+    ----------
+    means : array_like, shape (K,)
+        Probability with which each arm pays 1.
+
+    Returns
+    -------
+    ndarray, shape (K,)
+        The shares; they sum to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a mean is not a number in [0, 1].
+
+    Examples
+    --------
+    >>> calibrated_shares([1.0, 0.5])
+    array([0.75, 0.25])
+    """
+    mu = checks.vector("means", means, 0, 1)
+    shares = np.full(mu.size, (1 - mu).prod() / mu.size)  # where nobody pays, a draw among all
+    for a in range(mu.size):
+        ones = np.ones(1)  # how many of the others pay
+        for other in np.delete(mu, a):
+            ones = np.convolve(ones, [1 - other, other])
+        shares[a] += mu[a] * (ones / np.arange(1, mu.size + 1)).sum()
+    return shares

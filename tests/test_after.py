@@ -1,0 +1,273 @@
+"""What came after: chaining, floors, several plays, groups, NCB; each theorem at every round where it is one."""
+
+# Arguments of the wrong type are among what it is about.
+# mypy: disable-error-code="arg-type"
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import fairlib as fl
+from fairlib import after as af
+from fairlib import shares as sh
+from fairlib.delays import cucb_d
+from fairlib.merit import exponential
+
+SIX = [0.9, 0.88, 0.8, 0.7, 0.6, 0.5]
+
+
+def play_weights(weights, p):
+    for a in range(p.size):
+        p[a] = weights[a]
+
+
+def floored(make, weights, floor):
+    """Return what becomes of some probabilities."""
+    learner = fl.Policy("weights", play_weights, weights=np.asarray(weights, float))
+    return next(fl.trace(fl.Bandit(fl.bernoulli([0.5] * len(weights))), make(learner, floor), 1)).p
+
+
+def some_weights():
+    rng = np.random.default_rng(5)
+    yield np.array([1.0, 0, 0, 0])
+    yield np.full(3, 1 / 3)
+    for _ in range(60):
+        arms = int(rng.integers(2, 8))
+        yield rng.dirichlet(np.full(arms, rng.choice([0.1, 1.0, 5.0])))
+
+
+# Chaining
+
+
+def test_chain_hangs_together_and_is_played_alike():
+    game = fl.Bandit(fl.bernoulli([0.9, 0.6, 0.1]))
+    sizes = set()
+    for step in fl.trace(game, af.chaining(0.1), 2000, seed=3):
+        low, high, chain = step.memory["low"], step.memory["high"], step.p > 0
+        sizes.add(int(chain.sum()))
+        assert np.allclose(step.p[chain], 1 / chain.sum())
+        assert chain[high.argmax()]
+        assert chain.all() or high[~chain].max() < low[chain].min()  # nobody else reaches it
+        order = np.argsort(-high[chain])
+        ends = np.minimum.accumulate(low[chain][order])
+        assert (high[chain][order][1:] >= ends[:-1]).all()  # and it has no gap
+    assert sizes == {1, 2, 3}
+
+
+def test_chaining_is_fair_in_every_round_of_nearly_all_runs():
+    means = np.array([0.9, 0.7, 0.3])
+    unfair = 0
+    for seed in range(20):
+        for step in fl.trace(fl.Bandit(fl.bernoulli(means)), af.chaining(0.05), 400, seed=seed):
+            unfair += bool((np.diff(step.p) > 1e-12).any())
+    assert unfair == 0
+
+
+# Floors
+
+
+def test_clip_and_renormalise_is_what_was_printed():
+    for weights in some_weights():
+        floor = 0.7 / weights.size
+        short = np.maximum(floor - weights, 0).sum()
+        made = floored(af.clipped_floor, weights, floor)
+        assert np.allclose(made, np.maximum(weights, floor) / (1 + short))
+        assert (made.min() < floor - 1e-9) == (short > 1e-9)
+
+
+def test_mixed_floor_is_what_was_printed():
+    for weights in some_weights():
+        floor = 0.7 / weights.size
+        assert np.allclose(floored(af.mixed_floor, weights, floor), floor + (1 - weights.size * floor) * weights)
+        assert np.allclose(floored(af.mixed_floor, weights, 0.9), 1 / weights.size)
+
+
+def test_projection_is_the_nearest_and_moves_the_least():
+    rng = np.random.default_rng(8)
+    for weights in some_weights():
+        floor = 0.7 / weights.size
+        made = floored(af.projected_floor, weights, floor)
+        assert math.isclose(made.sum(), 1)
+        assert made.min() >= floor - 1e-12
+        assert math.isclose(np.maximum(made - weights, 0).sum(), np.maximum(floor - weights, 0).sum(), abs_tol=1e-12)
+        for _ in range(20):
+            other = floor + (1 - floor * weights.size) * rng.dirichlet(np.ones(weights.size))
+            assert ((made - weights) ** 2).sum() <= ((other - weights) ** 2).sum() + 1e-12
+        assert np.allclose(floored(af.projected_floor, weights, 0.9), 1 / weights.size)
+
+
+def test_scaling_once_can_miss_the_floor():
+    made = floored(af.scaled_floor, [0.89, 0.105, 0.005], 0.1)
+    assert np.allclose(made, [0.89 * 0.9 / 0.995, 0.105 * 0.9 / 0.995, 0.1])
+    assert made[1] < 0.1
+    for weights in some_weights():
+        assert math.isclose(floored(af.scaled_floor, weights, 0.7 / weights.size).sum(), 1)
+        assert math.isclose(floored(af.scaled_floor, weights, 0.9).sum(), 1)
+
+
+def test_batched_weights_stand_for_a_batch():
+    game = fl.Bandit(fl.bernoulli([0.9, 0.5]))
+    p = np.array([step.p for step in fl.trace(game, af.batched_thompson(10, 50), 40, seed=2)])
+    assert (p.reshape(4, 10, 2) == p[::10, None]).all()
+    assert len({float(x) for x in p[:, 0]}) > 1
+    assert np.allclose(50 * p, (50 * p).round())
+
+
+# Several plays
+
+
+def adversary(plays, shares, seen, p):
+    """Play those who are owed least."""
+    for _ in range(plays):
+        best = -1
+        for a in range(p.size):
+            ahead = seen.selected[a] - shares[a] * seen.t
+            if p[a] == 0 and (best < 0 or ahead > seen.selected[best] - shares[best] * seen.t):
+                best = a
+        p[best] = 1.0
+
+
+def first_ones(plays, p):
+    for a in range(plays):
+        p[a] = 1.0
+
+
+@pytest.mark.parametrize(("arms", "plays"), [(4, 2), (6, 2), (6, 3), (7, 3), (5, 4), (5, 2), (3, 1)])
+@pytest.mark.parametrize("tolerance", [0.0, 2.0])
+def test_several_plays_keep_the_promise(arms, plays, tolerance):
+    rounds = -(-arms // plays)
+    rng = np.random.default_rng(arms)
+    for shares in (np.full(arms, 1 / rounds), rng.uniform(0, 1 / rounds, arms), np.arange(arms) / arms / rounds):
+        for learner in (
+            fl.Policy("adversary", adversary, plays=plays, shares=shares),
+            fl.Policy("first ones", first_ones, plays=plays),
+            fl.uniform(plays),
+        ):
+            policy = af.fair_learn_plays(learner, shares, tolerance)
+            game = fl.Bandit(fl.bernoulli([0.5] * arms), plays=plays)
+            result = fl.simulate(game, policy, 500, rounds=range(1, 501), seed=2)
+            deficit = np.outer(np.arange(1, 501), shares) - result.selected[0]
+            assert (deficit <= tolerance + rounds * shares + 1e-9).all()
+            assert (result.selected[0].sum(axis=1) == plays * np.arange(1, 501)).all()
+
+
+def test_one_play_is_fair_learn():
+    game = fl.Bandit(fl.bernoulli([0.9, 0.6, 0.3]))
+    owed = [0.1, 0.3, 0.2]
+    one, other = af.fair_learn_plays(fl.ucb1(), owed, 1), sh.fair_learn(fl.ucb1(), owed, 1)
+    same = [fl.simulate(game, each, 400, rounds=range(1, 401)).selected for each in (one, other)]
+    assert (same[0] == same[1]).all()
+
+
+def test_where_nobody_is_behind_the_learner_plays():
+    game = fl.Bandit(fl.bernoulli(SIX), plays=2)
+    same = [fl.simulate(game, each, 400).selected for each in (af.fair_learn_plays(cucb_d(2), [0.0] * 6), cucb_d(2))]
+    assert (same[0] == same[1]).all()
+
+
+def test_stretch_of_busy_rounds_is_short_whoever_is_served():
+    """The bound of the theorem in fractions, against every learner and every choice of who is served."""
+    for arms, plays in ((4, 2), (3, 2), (5, 3)):
+        share = Fraction(1, -(-arms // plays))
+        games, worst = {(Fraction(0),) * arms}, Fraction(0)
+        for _ in range(9):
+            after = set()
+            for deficits in games:
+                behind = [a for a in range(arms) if deficits[a] > 0]
+                must = behind if len(behind) <= plays else []
+                others = [a for a in range(arms) if a not in must] if len(behind) <= plays else behind
+                for free in itertools.combinations(others, plays - len(must)):
+                    played = {*must, *free}
+                    left = (d + share - (a in played) for a, d in enumerate(deficits))
+                    after.add(tuple(sorted(left)))
+            games, worst = after, max(worst, *(deficits[-1] for deficits in after))
+        assert 0 < worst <= -(-arms // plays) * share
+
+
+# Groups
+
+
+def test_groups_have_their_shares_and_merit_rules_within():
+    merit, means = exponential(4), np.array([0.9, 0.8, 0.7, 0.5, 0.4, 0.1])
+    groups, owed = np.array([0, 1, 0, 1, 2, 2]), np.array([0.1, 0.3, 0.32])
+    game = fl.Bandit(fl.bernoulli(means))
+    result = fl.simulate(game, af.fair_groups(groups, owed, merit), 20_000, rounds=range(1, 20_001))
+    by_group = np.stack([result.selected[0][:, groups == g].sum(axis=1) for g in range(3)], axis=1)
+    assert (np.outer(np.arange(1, 20_001), owed) - by_group <= 2 * owed + 1e-9).all()
+    for g in range(3):
+        inside = result.selected[0, -1, groups == g] / by_group[-1, g]
+        assert abs(inside - merit(means[groups == g]) / merit(means[groups == g]).sum()).max() < 0.03
+
+
+# Nash
+
+
+def test_ncb_leaves_its_first_phase_when_an_arm_has_paid_enough():
+    limit, left = 420 * 0.01 * math.log(3000), 0
+    for step in fl.trace(fl.Bandit(fl.bernoulli([0.9, 0.5, 0.1])), af.ncb(3000, c=0.1), 600, seed=4):
+        paid = step.seen.total.max()
+        left += paid > limit
+        if paid <= limit:
+            assert np.allclose(step.p, 1 / 3)
+        else:
+            mean = step.seen.total / step.seen.observed
+            assert step.played[0] == (mean + 0.2 * np.sqrt(2 * mean * math.log(3000) / step.seen.observed)).argmax()
+    assert 0 < left < 600
+
+
+# Theory
+
+
+def test_calibrated_shares_by_enumeration():
+    shares, means = np.zeros(6), np.array(SIX)
+    for pays in itertools.product((0, 1), repeat=6):
+        chance = np.where(pays, means, 1 - means).prod()
+        top = np.array(pays) == max(pays)
+        shares[top] += chance / top.sum()
+    assert np.allclose(af.calibrated_shares(SIX), shares)
+    assert math.isclose(shares.sum(), 1)
+
+
+def test_guard_rounds_is_the_sum_of_the_proof():
+    r, b, k, slack = 0.1, 0.15, 5, 3.0
+    x = r * (1 - b) / (b * (1 - r))
+    factor = x**-r * (1 - b + b * x)
+    assert math.isclose(factor, min(y**-r * (1 - b + b * y) for y in [x, *np.linspace(0.01, 1, 200)]))
+    assert math.isclose(af.guard_rounds(k, r, b, slack), sum(k * factor**t * x**slack for t in range(20_000)))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: af.chaining(0), ValueError, "failure must be"),
+        (lambda: af.batched_thompson(0, 5), ValueError, "every must be a whole number of at least 1, not 0"),
+        (lambda: af.batched_thompson(5, 0.5), TypeError, "draws must be a whole number"),
+        (lambda: af.mixed_floor("UCB1", 0.1), TypeError, "learner must be a Policy, such as thompson_beta"),
+        (lambda: af.clipped_floor(fl.uniform(2), 0.1), ValueError, "learner must play one arm a round, not 2"),
+        (lambda: af.scaled_floor(fl.ucb1(), 1.5), ValueError, "floor must be"),
+        (lambda: af.projected_floor(fl.ucb1(), "low"), TypeError, "floor must be"),
+        (lambda: af.fair_learn_plays("CUCB", [0.1]), TypeError, "learner must be a Policy"),
+        (lambda: af.fair_learn_plays(cucb_d(2), [0.5, 0.6, 0.7]), ValueError, r"at most 2/3, not 0.7 \(arm 2\)"),
+        (lambda: af.fair_learn_plays(cucb_d(2), [0.5, 0.6], -1), ValueError, "tolerance must be"),
+        (
+            lambda: af.fair_learn_plays(sh.fair_ucb([0.1, 0.1]), [0.1] * 3),
+            ValueError,
+            r"shares must have one number an arm \(2\), not 3",
+        ),
+        (lambda: af.fair_groups([0, 0, 2], [0.1, 0.1], exponential(1)), ValueError, "groups must name each of the 2"),
+        (lambda: af.fair_groups([0, 0.5], [0.1, 0.1], exponential(1)), (TypeError, ValueError), "groups must"),
+        (lambda: af.fair_groups([0, 1], [0.1, 0.5], exponential(1)), ValueError, r"below 1/2, not 0.5 \(group 1\)"),
+        (lambda: af.fair_groups([0, 1], [0.1, 0.1], "steep"), TypeError, "merit must be a Merit"),
+        (lambda: af.ncb(0), ValueError, "horizon must be"),
+        (lambda: af.ncb(10, 0), ValueError, "c must be"),
+        (lambda: af.guard_rounds(6, 0.1, 0.1), ValueError, "floor must be .*, not 0.1"),
+        (lambda: af.guard_rounds(6, 0.1, 0.2), ValueError, "floor must be .*, not 0.2"),
+        (lambda: af.calibrated_shares([0.5, 1.5]), ValueError, "means must be"),
+    ],
+)
+def test_bad_input_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
