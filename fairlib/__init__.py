@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds, for those who only read the code
     from fairlib import page as page
     from fairlib import ranks as ranks
     from fairlib import replay as replay
+    from fairlib import service as service
     from fairlib import shares as shares
 
 __version__ = "0.1.0"
@@ -105,6 +106,7 @@ _LATER = frozenset(
         "page",
         "ranks",
         "replay",
+        "service",
         "shares",
     ]
 )

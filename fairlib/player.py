@@ -156,7 +156,7 @@ class Player:
         ------
         TypeError, ValueError
             If the contexts are missing, not wanted or don't fit, the horizon is over, the policy remembers every round
-            and has not been told of the last, or its rule gives no probabilities.
+            and has not been told of the last, or its rule gives no probabilities; then nothing has changed.
 
         Examples
         --------
@@ -184,12 +184,17 @@ class Player:
                 raise TypeError(f"contexts and groups must be left out: policy {self.policy.name!r} takes none")
             else:
                 given = (t, self._selected, self._observed, self._total)
-            chosen = self._seat.choose(given, self._own, self.plays)
-            if chosen is None:
-                raise ValueError(
-                    f"the rule of {self.policy.name!r} must return probabilities in [0, 1] that sum to {self.plays}, "
-                    f"or an arm that there is; in round {t} it did not"
-                )
+            seat, luck = self._seat.copy(), self._own.bit_generator.state
+            try:
+                chosen = self._seat.choose(given, self._own, self.plays)
+                if chosen is None:
+                    raise ValueError(
+                        f"the rule of {self.policy.name!r} must return probabilities in [0, 1] that sum to "
+                        f"{self.plays}, or an arm that there is; in round {t} it did not"
+                    )
+            except BaseException:
+                self._seat, self._own.bit_generator.state = seat, luck
+                raise
             self._t = t
             arms, p = tuple(chosen.tolist()), self._seat.p.tolist()
             chances = tuple([p[arm] for arm in arms])

@@ -400,3 +400,31 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(stored, monkeypatch):
 
 def test_a_choice_is_a_plain_tuple():
     assert Player(fl.ucb1(), 3).choose() == Choice(1, (0,), (1.0,)) == (1, (0,), (1.0,))
+
+
+def test_a_rule_that_fails_leaves_the_player_as_it_was():
+    """Its memory and its chance are those before, so that what is chosen next does not depend on the failure."""
+
+    def rule(rng, seen, calls: fl.Number, p):
+        calls[0] += 1
+        rng.random()
+        if faults and faults.pop() == "raises":
+            raise ValueError("not now")
+        p[:] = 0.3 if calls[0] > seen.t else 1 / p.size  # memory of a call that failed would spoil all later ones
+        if unfit and unfit.pop():
+            p[0] = 2.0
+
+    faults: list[str] = []
+    unfit: list[bool] = []
+    failing, sound = (Player(fl.Policy("weak", rule, interpret=True), 3, seed=5) for _ in range(2))
+    chosen = []
+    for t in range(30):
+        if t % 3 == 0:
+            faults.append("raises")
+            with pytest.raises(ValueError, match="not now"):
+                failing.choose()
+            unfit.append(True)
+            with pytest.raises(ValueError, match="must return probabilities"):
+                failing.choose()
+        chosen.append(failing.choose())
+    assert chosen == [sound.choose() for _ in range(30)]
