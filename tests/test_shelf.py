@@ -302,6 +302,8 @@ def build(folder: Path, text: str) -> tuple[BeautifulSoup, str]:
     (folder / "chapters" / "draft.md").write_text(text, encoding="utf-8")
     item = "id,paper,number,kind,test,data\nitem-1,1,Lemma 1,lemma,tests/test_it.py::test_it,\n"
     (folder / "chapters" / "items.csv").write_text(item, encoding="utf-8")
+    own = "label,test\nlem-between,tests/test_it.py::test_between\n"
+    (folder / "chapters" / "statements.csv").write_text(own, encoding="utf-8")
     (folder / "conf.py").write_text(
         f"import sys\nsys.path.insert(0, {str(ROOT / 'chapters' / 'extensions')!r})\n"
         "extensions, myst_enable_extensions = ['myst_parser', 'sphinx_proof', 'proofs'], ['dollarmath']\n"
@@ -321,7 +323,7 @@ def test_a_map_shows_what_proofs_name_and_what_tests_said(tmp_path):
     assert in_words == [
         "Lemma 1, Small (not run since the last change).",
         "Theorem 1, Large. Its proof uses Lemma 2 (no test of its own is named).",
-        "Lemma 2, Between. Its proof uses Lemma 1 (no test of its own is named).",
+        "Lemma 2, Between. Its proof uses Lemma 1 (not run since the last change).",
     ]
     boxes = page.select(".proof-map svg a")
     assert [box["href"] for box in boxes] == ["#lem-small", "#thm-large", "#lem-between"]
@@ -348,6 +350,20 @@ def test_lines_pass_between_boxes():
     columns = proofs.columns({"a": [], "b": ["a"], "c": ["b"], "d": ["c", "a"]})
     assert [len(column) for column in columns] == [1, 2, 2, 1]
     assert [stop for column in columns for stop in column if isinstance(stop, tuple)] == [("a", "d", 1), ("a", "d", 2)]
+
+
+@pytest.mark.parametrize("row", rows("statements.csv"), ids=lambda row: row["label"])
+def test_the_tests_of_our_own_statements_are_there_and_can_fail(row):
+    assert sum(f"\n:label: {row['label']}\n" in text for text in CHAPTERS.values()) == 1
+    for test in row["test"].split(";"):
+        file, _, name = test.strip().partition("::")
+        text = (ROOT / file).read_text(encoding="utf-8")
+        if file.startswith("chapters/"):
+            cells = re.findall(r"^```\{code-cell\}.*?^```$", text, re.MULTILINE | re.DOTALL)
+            (cell,) = [cell for cell in cells if re.search(rf"^\s*:?name: {name}$", cell, re.MULTILINE)]
+            assert "assert " in cell
+        else:
+            assert f"\ndef {name}(" in text
 
 
 def test_every_chapter_that_proves_has_a_map():

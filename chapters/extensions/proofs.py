@@ -1,10 +1,12 @@
 """The directive ``{proofs} CHAPTER``: which statement feeds which, as a picture whose boxes are links, and in words.
 
 A statement feeds another if the proof of that names it, or a formula that stands in it or in its proof. A proof belongs
-to the statement before it, unless it begins with *Of* and another's name. What the tests say of a statement are the
-outcomes of the items of the papers whose labels it has, or the heading above the first of its kind (``results.py``).
+to the statement before it, unless it begins with *Of* and another's name. The tests of a statement are those that
+``chapters/items.csv`` names for its labels, or for those of the heading above the first of its kind, and those that
+``chapters/statements.csv`` names for it.
 """
 
+import csv
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -210,6 +212,12 @@ def drawn(into: dict[str, list[str]], names: dict[str, dict[str, str]]) -> str:
     )
 
 
+def tests_of_our_own(root: Path) -> dict[str, list[str]]:
+    """Return the tests of the statements that are in no paper, or under another heading than the paper's item."""
+    with (root / "chapters" / "statements.csv").open(newline="", encoding="utf-8") as file:
+        return {row["label"]: tests_of(row) for row in csv.DictReader(file)}
+
+
 def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Put the maps of a page in their places."""
     maps = list(doctree.findall(proof_map))
@@ -218,6 +226,7 @@ def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
     root = Path(app.srcdir)
     known = outcomes.load(root, outcomes.fingerprint(root))
     items = {item["id"]: item for item in read_items(root)}
+    own = tests_of_our_own(root)
     statements, into = feeds(app.env)
     try:
         layers(into)
@@ -235,7 +244,7 @@ def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
             target, anchor, name = destination(app, label)
             ids = [each for each in said["ids"] if each in items]
             ids += [each for each in said["above"] if each in items and items[each]["kind"] == said["kind"]]
-            named = [test for each in ids for test in tests_of(items[each])]
+            named = own.get(label, []) + [test for each in ids for test in tests_of(items[each])]
             outcome = verdict(named, known)
             away = "" if target == node["page"] else " elsewhere"
             names[label] = {
