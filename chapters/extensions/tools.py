@@ -87,7 +87,8 @@ class Tools(SphinxDirective):
         self.env.note_reread()  # proofs change while this page's own text does not
         root = pathlib.Path(self.env.srcdir)
         here = pathlib.Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8")
-        pages = [root / f"{name}.md" for name in re.findall(r"chapters/[\w-]+", (root / "_toc.yml").read_text(encoding="utf-8"))]
+        contents = (root / "_toc.yml").read_text(encoding="utf-8")
+        pages = [root / f"{name}.md" for name in re.findall(r"chapters/[\w-]+", contents)]
         found = uses(here, [page.read_text(encoding="utf-8") for page in pages])
         titles = {tool.label: tool.title for tool in blocks(here) if tool.kind != "proof"}
         purpose = dict(line.split(": ", 1) for line in self.content)

@@ -12,7 +12,7 @@ from fairlib.merit import Merit, as_merit, cut
 from fairlib.policy import Policy, explore, largest, share_out
 from fairlib.rules import PerArm, ask, rule
 
-ByGroup = Annotated[np.ndarray, "number"]
+_ByGroup = Annotated[np.ndarray, "number"]
 
 
 @rule
@@ -388,7 +388,7 @@ def fair_learn_plays(learner: Policy, shares: ArrayLike, tolerance: float = 0.0)
 
 
 @rule
-def fair_groups_rule(groups, shares, merit, number: int, seen, n: ByGroup, total: ByGroup, index: ByGroup, p):
+def fair_groups_rule(groups, shares, merit, number: int, seen, n: _ByGroup, total: _ByGroup, index: _ByGroup, p):
     """Serve the group that is furthest behind, or else UCB1's; within it play by the merit of the means."""
     for g in range(number):
         n[g], total[g] = 0, 0.0
