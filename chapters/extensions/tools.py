@@ -95,7 +95,7 @@ class Tools(SphinxDirective):
         if list(purpose) != list(titles):
             raise self.error(f"the tools are {', '.join(titles)}, and the table has {', '.join(purpose)}")
 
-        table = nodes.table("", classes=["tools", "colwidths-given"])
+        table = nodes.table("", classes=["results", "colwidths-given"])
         group = nodes.tgroup("", *(nodes.colspec("", colwidth=width) for width in WIDTHS), cols=len(HEADINGS))
         head, body = nodes.thead(""), nodes.tbody("")
         head += row(*(nodes.Text(heading) for heading in HEADINGS))
@@ -112,9 +112,7 @@ def link(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Turn each ``named`` into a link, by its own words or by the kind and number of what it names."""
     for node in list(doctree.findall(named)):
         target, anchor, name = destination(app, node["label"])
-        node.replace_self(
-            make_refnode(app.builder, page, target, anchor, nodes.Text(node.astext() or name.replace(" ", "\xa0")))
-        )
+        node.replace_self(make_refnode(app.builder, page, target, anchor, nodes.Text(node.astext() or name)))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
