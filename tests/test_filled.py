@@ -22,7 +22,7 @@ SOURCES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(CHAPTE
 FORMULA = re.compile(r"^\$\$\n((?:(?!\$\$).)*?\\class\{fill-.*?)\n\$\$", re.MULTILINE | re.DOTALL)
 FILLED = {name: list(FORMULA.finditer(text)) for name, text in SOURCES.items() if "\\class{fill-" in text}
 GUESSED = {"bandits", "shares", "promises", "exposure", "optimism", "context", "limits", "ranks", "pool", "delays"}
-GUESSED |= {"biased", "both-worlds", "one-game", "bring-your-own"}
+GUESSED |= {"biased", "both-worlds", "one-game", "four-answers", "after", "bring-your-own"}
 
 
 @pytest.mark.parametrize("chapter", FILLED)
