@@ -1,80 +1,25 @@
 """The directive ``{tools}``: each tool of the toolbox, what it is for, and the results whose proofs refer to it.
 
 Its lines, ``label: what it is for``, name every numbered statement of its page, in their order. The last column is read
-from the proofs of all chapters: a proof is that of the statement above it, or of the one that it begins by naming,
-``*Of {prf:ref}`label`.*``. It refers to a tool by the label of the statement, or by that of an equation in it.
+from the proofs, as their maps are.
 """
 
-import pathlib
 import re
-from typing import NamedTuple
 
 from docutils import nodes
+from proofs import PROVED, feeds
 from results import destination, row
 from sphinx.application import Sphinx
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
 HEADINGS = ("Tool", "What it is for", "Used for")
 WIDTHS = (27, 28, 45)
-STATEMENT = ("theorem", "lemma", "proposition", "corollary", "observation")
 
 
-class Block(NamedTuple):
-    """A directive of sphinx-proof: of which kind, its title, its label, and its text."""
-
-    kind: str
-    title: str
-    label: str
-    text: str
-
-
-def blocks(page: str) -> list[Block]:
-    r"""Return the statements and proofs of a chapter; a proof has the label of what it proves.
-
-    >>> page = "```{prf:lemma} Small\n:label: lem-small\n$1 < 2$.\n```\n\n```{prf:proof}\nCount.\n```\n"
-    >>> [(block.kind, block.title, block.label, block.text) for block in blocks(page)]
-    [('lemma', 'Small', 'lem-small', '$1 < 2$.\n'), ('proof', '', 'lem-small', 'Count.\n')]
-    """
-    found: list[Block] = []
-    above = ""
-    for _, kind, title, text in re.findall(
-        r"^(`{3,})\{prf:(\w+)\} *([^\n]*)\n(.*?)^\1$", page, re.MULTILINE | re.DOTALL
-    ):
-        if kind in STATEMENT:
-            label, _, text = text.partition("\n")
-            above = label.removeprefix(":label: ")
-            found.append(Block(kind, title, above, text))
-        elif kind == "proof":
-            other = re.match(r"\*Of \{prf:ref\}`([\w-]+)`\.\*", text)
-            found.append(Block(kind, "", other[1] if other else above, text))
-    return found
-
-
-def references(text: str) -> set[str]:
-    """Return the labels that a text refers to, of statements and of equations.
-
-    >>> sorted(references("By {prf:ref}`thm-one` and {eq}`eq-two`."))
-    ['eq-two', 'thm-one']
-    """
-    return set(re.findall(r"\{(?:prf:ref|eq)\}`([\w-]+)`", text))
-
-
-def uses(toolbox: str, chapters: list[str]) -> dict[str, list[str]]:
-    """Return for each tool the labels of the results whose proofs refer to it, in their order."""
-    tools = {tool.label: {tool.label, *re.findall(r"^ *\$\$ \(([\w-]+)\)", tool.text, re.MULTILINE)}
-             for tool in blocks(toolbox) if tool.kind != "proof"}  # fmt: skip
-    proofs = [block for page in chapters for block in blocks(page) if block.kind == "proof"]
-    return {
-        tool: list(
-            dict.fromkeys(proof.label for proof in proofs if names & references(proof.text) and proof.label != tool)
-        )
-        for tool, names in tools.items()
-    }
-
-
-class named(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its nodes so)
-    """Stands for a link to a statement until all pages have been read."""
+class tool_table(nodes.General, nodes.Element):  # noqa: N801 (docutils names its nodes so)
+    """Stands for the table until all pages have been read."""
 
 
 class Tools(SphinxDirective):
@@ -83,40 +28,43 @@ class Tools(SphinxDirective):
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        """Build the table, with a ``named`` wherever a link will stand."""
+        """Leave a place for the table."""
         self.env.note_reread()  # proofs change while this page's own text does not
-        root = pathlib.Path(self.env.srcdir)
-        here = pathlib.Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8")
-        contents = (root / "_toc.yml").read_text(encoding="utf-8")
-        pages = [root / f"{name}.md" for name in re.findall(r"chapters/[\w-]+", contents)]
-        found = uses(here, [page.read_text(encoding="utf-8") for page in pages])
-        titles = {tool.label: tool.title for tool in blocks(here) if tool.kind != "proof"}
-        purpose = dict(line.split(": ", 1) for line in self.content)
-        if list(purpose) != list(titles):
-            raise self.error(f"the tools are {', '.join(titles)}, and the table has {', '.join(purpose)}")
+        return [tool_table("", purpose=dict(line.split(": ", 1) for line in self.content))]
 
-        table = nodes.table("", classes=["results", "colwidths-given"])
+
+def fill(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Put the table in its place."""
+
+    def link(label: str, words: str = "") -> nodes.reference:
+        target, anchor, name = destination(app, label)
+        return make_refnode(app.builder, page, target, anchor, nodes.Text(words or name.replace(" ", "\xa0")))
+
+    def number(label: str) -> list[int]:
+        return [int(part) for part in re.findall(r"\d+", destination(app, label)[2])]
+
+    for place in list(doctree.findall(tool_table)):
+        statements, into = feeds(app.env)
+        here = [label for label, said in statements.items() if said["page"] == page and said["kind"] in PROVED]
+        if list(place["purpose"]) != here:
+            said = f"the tools are {', '.join(here)}, and the table has {', '.join(place['purpose'])}"
+            logging.getLogger(__name__).warning(said, location=page)
+        table = nodes.table("", classes=["tools", "colwidths-given"])
         group = nodes.tgroup("", *(nodes.colspec("", colwidth=width) for width in WIDTHS), cols=len(HEADINGS))
         head, body = nodes.thead(""), nodes.tbody("")
         head += row(*(nodes.Text(heading) for heading in HEADINGS))
-        for label, words in purpose.items():
-            links = [part for use in found[label] for part in (named("", label=use), nodes.Text(", "))]
-            tool = named("", nodes.Text(titles[label]), label=label)
-            body += row(tool, nodes.Text(words), nodes.inline("", "", *links[:-1]))
+        for label in here:
+            uses = sorted((use for use, named in into.items() if label in named), key=number)
+            links = [part for use in uses for part in (link(use), nodes.Text(", "))][:-1]
+            purpose = nodes.Text(place["purpose"].get(label, ""))
+            body += row(link(label, statements[label]["title"]), purpose, nodes.inline("", "", *links))
         group += [head, body]
         table += group
-        return [table]
-
-
-def link(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Turn each ``named`` into a link, by its own words or by the kind and number of what it names."""
-    for node in list(doctree.findall(named)):
-        target, anchor, name = destination(app, node["label"])
-        node.replace_self(make_refnode(app.builder, page, target, anchor, nodes.Text(node.astext() or name)))
+        place.replace_self(table)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_directive("tools", Tools)
-    app.connect("doctree-resolved", link)
+    app.connect("doctree-resolved", fill)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
