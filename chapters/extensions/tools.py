@@ -38,7 +38,7 @@ def fill(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
     def link(label: str, words: str = "") -> nodes.reference:
         target, anchor, name = destination(app, label)
-        return make_refnode(app.builder, page, target, anchor, nodes.Text(words or name.replace(" ", "\xa0")))
+        return make_refnode(app.builder, page, target, anchor, nodes.Text(words or name))
 
     def number(label: str) -> list[int]:
         return [int(part) for part in re.findall(r"\d+", destination(app, label)[2])]
@@ -49,7 +49,7 @@ def fill(app: Sphinx, doctree: nodes.document, page: str) -> None:
         if list(place["purpose"]) != here:
             said = f"the tools are {', '.join(here)}, and the table has {', '.join(place['purpose'])}"
             logging.getLogger(__name__).warning(said, location=page)
-        table = nodes.table("", classes=["tools", "colwidths-given"])
+        table = nodes.table("", classes=["results", "colwidths-given"])
         group = nodes.tgroup("", *(nodes.colspec("", colwidth=width) for width in WIDTHS), cols=len(HEADINGS))
         head, body = nodes.thead(""), nodes.tbody("")
         head += row(*(nodes.Text(heading) for heading in HEADINGS))
