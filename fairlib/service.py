@@ -81,7 +81,8 @@ class Service:
     -----
     The table `log` is only ever added to. The view `rounds` shows a row for each round, with the reward if it has been
     told; its columns are those that `fairlib.replay.replay` reads. A process must make its own service, for a
-    connection to SQLite does not survive a fork. Starting takes a while, as all rounds are played again.
+    connection to SQLite does not survive a fork. Only one at a time can write: several processes are there so that one
+    may stop, and not for speed. Starting takes a while, as all rounds are played again.
 
     Examples
     --------
