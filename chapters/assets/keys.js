@@ -3,11 +3,12 @@
 document.addEventListener("DOMContentLoaded", () => {
   const across = { ArrowLeft: -1, ArrowRight: 1 };
   const down = { ArrowUp: -1, ArrowDown: 1, Home: -Infinity, End: Infinity }; // of lists: in the text they scroll
+  const up = { ArrowUp: -1, ArrowDown: 1 }; // where one writes, the other keys move in the text
   const together = (items, keys, first = items[0]) => {
     if (items.length < 2) return;
     const stop = (at) => items.forEach((item) => { item.tabIndex = item === at ? 0 : -1; });
     items.forEach((item, i) => {
-      item.dataset.together = keys === down ? "down" : "across";
+      item.dataset.together = keys === across ? "across" : "down";
       item.addEventListener("focus", () => stop(item));
       item.addEventListener("keydown", (event) => {
         const step = keys[event.key];
@@ -23,6 +24,7 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const list of all("nav.bd-links, nav.page-toc")) together(all("a", list), down, list.querySelector("a.current") ?? undefined);
   for (const attack of all(".fair-attack")) together(all("button", attack), down);
   together(all(".solution > .admonition-title .toggle-button"), across);
+  together(all(".fair-answers input"), up);
   together(all(".bd-article button.steps"), across);
   together(all(".prev-next-area a"), across);
   together(all(".bd-article .copybtn").filter((button) => !button.closest("details")), across); // in a fold it is alone
