@@ -140,6 +140,33 @@ def test_every_work_is_cited_and_every_citation_is_a_work():
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# Exercises
+
+SET = {
+    page: re.findall(r"^`{3,}\{exercise\} (.+)\n:label: (\S+)$", text, re.MULTILINE) for page, text in CHAPTERS.items()
+}
+
+
+@pytest.mark.parametrize("page", [page for page, exercises in SET.items() if exercises])
+def test_a_chapter_has_ten_exercises_and_their_solutions(page):
+    kinds = [title.rsplit("(", 1)[1].rstrip(")") for title, _ in SET[page]]
+    assert set(kinds) <= {"hand", "proof", "program", "open"}
+    assert len(kinds) == (5 if page == "own" else 10)
+    assert kinds.count("proof") >= (2 if page == "own" else 3)
+    solved = re.findall(r"^`{3,}\{solution(?:-start)?\} (\S+)$", CHAPTERS[page], re.MULTILINE)
+    labels = [label for _, label in SET[page]]
+    assert len(set(solved)) == len(solved)
+    assert set(solved) <= set(labels)
+    unsolved = [kind for kind, label in zip(kinds, labels, strict=True) if label not in solved]
+    assert unsolved in ([], ["open"], ["open"] * 2)
+
+
+def test_the_book_has_more_than_a_hundred_and_twenty_solved_exercises():
+    solved = sum(len(re.findall(r"\{solution(?:-start)?\}", text)) for text in CHAPTERS.values())
+    assert solved >= 120
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # What figures were run on
 
 SAID = ("stand-in", "in its place stands", "are therefore on other data")  # the words by which a page says so
