@@ -12,6 +12,7 @@ from helpers import both_ways
 import fairlib as fl
 from fairlib import delays as de
 from fairlib import shares as sh
+from fairlib.after import ncb
 from fairlib.contexts import sphere
 from fairlib.data import Event, Pool
 from fairlib.merit import power
@@ -70,7 +71,7 @@ def test_every_factory_that_takes_a_horizon_makes_a_policy_for_it():
         and inspect.signature(thing).return_annotation in (fl.Policy, fl.ContextPolicy)
         and "horizon" in inspect.signature(thing).parameters
     }
-    made = {"t_fair_ucb": QUOTAS, "two_box": BOXES}
+    made = {"t_fair_ucb": QUOTAS, "two_box": BOXES, "ncb": ncb(100)}
     assert taking == set(made)
     assert all(policy.horizon == 100 for policy in made.values())
 

@@ -24,6 +24,8 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const list of all("nav.bd-links, nav.page-toc")) together(all("a", list), down, list.querySelector("a.current") ?? undefined);
   for (const attack of all(".fair-attack")) together(all("button", attack), down);
   together(all(".solution > .admonition-title .toggle-button"), across);
+  together(all(".paper > .admonition-title .toggle-button"), across);
+  together(all(".bd-article details.code > summary"), across);
   together(all(".fair-answers input"), up);
   together(all(".bd-article button.steps"), across);
   together(all(".prev-next-area a"), across);

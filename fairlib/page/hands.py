@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 import warnings
 from importlib import resources
 from string import Template
@@ -20,8 +21,15 @@ from fairlib.shares import SharedBandit, fair_learn
 __all__ = ["Attack", "Guess"]
 
 
-def _template(name: str) -> Template:
-    return Template(resources.files("fairlib.page").joinpath(name).read_text(encoding="utf-8"))
+# They are dressed as explorers are, also on a page that has none.
+_STYLE = re.findall(
+    r"<style>.*?</style>", resources.files("fairlib").joinpath("explorers.html").read_text(encoding="utf-8"), re.DOTALL
+)[0]
+
+
+def _filled(name: str, **parts: Any) -> str:
+    template = Template(resources.files("fairlib.page").joinpath(name).read_text(encoding="utf-8"))
+    return template.substitute(style=_STYLE, **parts)
 
 
 def _data(value: Any) -> str:
@@ -98,7 +106,7 @@ class Attack:
             f"In the built page you are the learner here, of {self.shares.size} arms, and FAIR-LEARN answers. However "
             f"you play, no arm is ever more than {self.limit:g} plays behind."
         )
-        return _template("attack.html").substitute(arms="\n".join(arms), data=_data(data), stored=stored)
+        return _filled("attack.html", arms="\n".join(arms), data=_data(data), stored=stored)
 
 
 class Guess:
@@ -144,7 +152,8 @@ class Guess:
     def _repr_html_(self) -> str:
         middle = self.low + self.step * round((self.high - self.low) / 2 / self.step)
         ends = {"low": f"{self.low:g}", "high": f"{self.high:g}", "step": f"{self.step:g}", "middle": f"{middle:g}"}
-        return _template("guess.html").substitute(
+        return _filled(
+            "guess.html",
             question=html.escape(self.question),
             answer=html.escape(self.answer),
             said=_data(self.answer),
