@@ -22,6 +22,7 @@ from bs4 import BeautifulSoup, Tag
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 import fairlib.data
 
@@ -186,10 +187,12 @@ def test_a_page_remembers_which_cards_are_known(browser, tmp_path):
     assert seen() == ("0 of 2 known", [True, True])
     browser.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
     browser.find_element(By.TAG_NAME, "input").send_keys(Keys.SPACE)
+    known = ("1 of 2 known", [True, True])
+    WebDriverWait(browser, 10).until(lambda _: seen() == known)  # a press takes effect a moment later
     browser.refresh()
-    assert seen() == ("1 of 2 known", [True, True])
+    assert seen() == known
     browser.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
-    assert seen() == ("1 of 2 known", [False, True])
+    WebDriverWait(browser, 10).until(lambda _: seen() == ("1 of 2 known", [False, True]))
     assert not serious(browser)
 
 
