@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
-import tempfile
+import secrets
 import zipfile
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
@@ -45,18 +45,19 @@ def whole(where: pathlib.Path) -> Iterator[IO[bytes]]:
     >>> where.read_text()
     'good morning'
     """
-    with tempfile.NamedTemporaryFile(dir=where.parent, prefix=f".{where.name}-", delete=False) as file:
+    part = where.with_name(f".{where.name}-{secrets.token_hex(8)}")  # one of tempfile's could be read by nobody else
+    with part.open("xb") as file:
         try:
             yield file
             file.flush()
             os.fsync(file.fileno())
             file.close()  # Windows moves no file that is open
-            pathlib.Path(file.name).replace(where)
+            part.replace(where)
         except BaseException:
             with contextlib.suppress(OSError):  # on a full disk closing fails, too
                 file.close()
             with contextlib.suppress(OSError):
-                pathlib.Path(file.name).unlink()
+                part.unlink()
             raise
 
 

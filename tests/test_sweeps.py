@@ -3,13 +3,16 @@
 import inspect
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -168,9 +171,11 @@ fl.sweep(slow, MANY, store=sys.argv[1])
 """
 
 
+ENV = os.environ | {"PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
+
+
 def caller(store, script):
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
-    return subprocess.Popen([sys.executable, "-c", script, str(store)], env=env, stderr=subprocess.PIPE)
+    return subprocess.Popen([sys.executable, "-c", script, str(store)], env=ENV, stderr=subprocess.PIPE)
 
 
 def test_a_caller_that_is_killed_is_continued(tmp_path, table):
@@ -212,6 +217,47 @@ def test_a_full_disk_is_told_and_what_is_finished_is_kept(tmp_path, table):
         json.dumps(heading | {"source": inspect.getsource(measured)}), encoding="utf-8"
     )
     pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path), table)
+
+
+CLOSED = """
+import os, sys
+import fairlib as fl, fairlib.stores
+from test_sweeps import MANY, measured
+fl.sweep(measured, MANY[:5], store=sys.argv[1] + "/old")
+os.chmod(sys.argv[1] + "/old", 0o555)
+os.chmod(sys.argv[1], 0o555)
+if os.geteuid() == 0:
+    os.seteuid(65534)  # the superuser may write anywhere
+for store, settings in (("/new", MANY[:5]), ("/old", MANY[:5])):
+    try:
+        print(len(fl.sweep(measured, settings, store=sys.argv[1] + store)))
+    except ValueError as error:
+        print(error)
+try:
+    fl.sweep(measured, MANY[:5], store=sys.argv[1] + "/cut")
+except fl.SweepError as error:
+    print(error, len(error.results))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are closed in another way there")
+def test_a_folder_that_can_be_read_only_is_told_and_a_finished_sweep_in_it_is_read(tmp_path):
+    place = Path(tempfile.mkdtemp(dir="/tmp"))  # pytest's own can't be entered by anyone else
+    place.chmod(0o755)
+    fl.sweep(measured, MANY[:5], store=place / "cut")
+    sorted((place / "cut").glob("part-*"))[-1].unlink()
+    (place / "cut").chmod(0o555)
+    process = subprocess.run(
+        [sys.executable, "-c", CLOSED, str(place)], capture_output=True, text=True, env=ENV, check=False
+    )
+    shutil.rmtree(place)
+    assert process.returncode == 0, process.stderr
+    new, old, cut = process.stdout.splitlines()
+    assert new.startswith(f"store must be a folder that can be read and written, not {place}/new: [Errno 13]")
+    assert old == "5", "nothing was missing, so nothing had to be written"
+    assert cut.startswith("setting 4, ")
+    assert f"OSError: store {place}/cut can't be written: [Errno 13] Permission denied" in cut
+    assert cut.endswith("(4 of 5 settings are finished: see its results) 4")
 
 
 def test_a_store_with_anything_else_is_refused(tmp_path):
@@ -321,6 +367,24 @@ def dies(i):
     if i == 3:
         os._exit(1)
     return i
+
+
+def dies_once(i, file):
+    if i == 3 and not Path(file).exists():
+        Path(file).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"square": i * i}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing is killed so there")
+def test_a_worker_of_a_pool_that_is_killed_is_told_and_a_second_call_runs_the_rest(tmp_path):
+    settings = [{"i": i, "file": str(tmp_path / "once")} for i in range(8)]
+    pool = ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+    with pool, pytest.raises(fl.SweepError, match="BrokenProcessPool"):
+        fl.sweep(dies_once, settings, store=tmp_path / "store", executor=pool)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        swept = fl.sweep(dies_once, settings, store=tmp_path / "store", executor=pool)
+    assert swept["square"].tolist() == [i * i for i in range(8)]
 
 
 def test_a_worker_that_dies_costs_nothing_that_is_finished():
