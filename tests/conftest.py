@@ -1,4 +1,4 @@
-"""The browser that several test files open pages in."""
+"""How Hypothesis draws in all test files, and the browser that several of them open pages in."""
 
 import os
 import shutil
@@ -6,7 +6,13 @@ from collections.abc import Iterator
 
 import printing
 import pytest
+import strategies
+from hypothesis import settings
 from selenium import webdriver
+
+# The same examples in each run, and no other ones kept on a disk; where all are asked for, others each time.
+settings.register_profile("fairlib", deadline=None, database=None, derandomize=not strategies.FULL, print_blob=True)
+settings.load_profile("fairlib")
 
 
 @pytest.fixture(scope="session")

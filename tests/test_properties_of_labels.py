@@ -1,0 +1,121 @@
+"""Arms have no favourites: with other labels, and told the same, a policy plays the same arms under their new labels.
+
+Policies are told what to have played and what it paid, so that both hear of the same past. Rewards and contexts are
+real numbers, so that after a while nothing is a tie; and chance has no favourites either.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import strategies
+import zoo
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+from fairlib.contexts import absorb
+from fairlib.stepping import Seat, fresh_past, fresh_ridge
+
+# They go by the number of an arm where nothing is a tie, and say so.
+BY_NUMBER = {
+    "T-FAIR-UCB": "serves the quotas one arm after the other",
+    "Fair-Greedy, first of ties": "ranks are shares of a sample, and often alike",
+}
+
+
+class Evenly:
+    """Chance that gives everybody the same: of every distribution the same place, near its middle."""
+
+    def random(self):
+        """Return the middle."""
+        return 0.5
+
+    def standard_normal(self):
+        """Return a place above the middle."""
+        return 0.5
+
+    def normal(self, centre, spread):
+        """Return the same place of another normal distribution."""
+        return centre + 0.5 * spread
+
+    def beta(self, a, b):
+        """Return the mean."""
+        return a / (a + b)
+
+
+def answer(seat: Seat, *given: Any) -> np.ndarray:
+    """Return the probabilities with which a policy plays."""
+    rng: Any = Evenly()
+    arm = seat.ask(given, rng)
+    return seat.p.copy() if arm < 0 else np.eye(seat.p.size)[arm]
+
+
+def relabelled(policy: Any, order: Any) -> Any:
+    """Return a policy with what is set for each arm under the arms' new labels."""
+    by_arm = {name: value for name, value in policy.settings.items() if np.shape(value) == (len(order),)}
+    return policy.replace(**{name: np.asarray(value)[order] for name, value in by_arm.items()})
+
+
+@pytest.mark.parametrize("name", [name for name in zoo.ON_ARMS if name not in BY_NUMBER])
+@examples(2)
+@given(data=st.data())
+def test_on_arms(name, data):
+    play = data.draw(strategies.plays(name))
+    number, rng = play.game.arms.means.size, np.random.default_rng(play.seed)
+    order = np.array(data.draw(st.permutations(range(number))))  # what is now called a was order[a]
+    label = order.argsort()
+    # First each arm once, as many policies begin; then each as often as no other.
+    told = [*range(number), *rng.permutation(np.repeat(np.arange(number), 20 + 2 * rng.permutation(number)))]
+    policies = play.policy, relabelled(play.policy, order)
+    seats = [Seat(each, each.bound.interpreted, {"K": number, "T": 2000}) for each in policies]
+    selected, observed, total = np.zeros(number, np.int64), np.zeros(number, np.int64), np.zeros(number)
+    for t in range(1, len(told) + 11):
+        over = t > len(told)
+        if over or (t > number and t % 7 == 0):
+            one = answer(seats[0], t, selected, observed, total)
+            other = answer(seats[1], t, selected[order], observed[order], total[order])
+            # Then no two arms are as far behind shares of thousandths, unless their shares are alike.
+            if over and math.gcd(t - 1, 10) == 1:
+                np.testing.assert_allclose(other, one[order], rtol=1e-9, atol=1e-9, err_msg=f"in round {t}")
+        if not over:
+            arm = int(told[t - 1])
+            selected[arm] += 1
+            if t <= number or rng.random() < 0.8:  # the others never come
+                reward = 0.5 * rng.random()
+                observed[arm] += 1
+                total[arm] += reward
+                seats[0].hear(arm, reward, t, 0.5)
+                seats[1].hear(int(label[arm]), reward, t, 0.5)
+
+
+@pytest.mark.parametrize("name", [name for name in zoo.ZOO if name not in {*zoo.ON_ARMS, *BY_NUMBER}])
+@examples(2)
+@given(data=st.data())
+def test_with_contexts(name, data):
+    play = data.draw(strategies.plays(name))
+    world, rng = play.game.world, np.random.default_rng(play.seed)
+    order = np.array(data.draw(st.permutations(range(world.arms))))
+    rounds = strategies.longest(name)
+    sizes = {"K": world.arms, "d": world.dimension, "G": world.groups, "T": rounds}
+    seats = [Seat(play.policy, play.policy.bound.interpreted, sizes) for _ in range(2)]
+    ridge = fresh_ridge(play.policy.ridge, world.dimension)
+    pasts = [fresh_past(rounds, world.arms, world.dimension) for _ in range(2)]
+    table = world.draw.numbers(sizes)
+    contexts, groups = np.zeros((world.arms, world.dimension)), np.zeros(world.arms, np.int64)
+    means, rewards = np.zeros(world.arms), np.zeros(world.arms)
+    for t in range(1, rounds + 1):
+        world.draw.interpreted(table, rng, contexts, groups, means, rewards)
+        one = answer(seats[0], t, contexts, groups, ridge, pasts[0])
+        other = answer(seats[1], t, contexts[order].copy(), groups[order], ridge, pasts[1])
+        if t > 1:  # before, all contexts may promise the same
+            np.testing.assert_allclose(other, one[order], rtol=1e-9, atol=1e-9, err_msg=f"in round {t}")
+        arm = int(rng.integers(world.arms))
+        if ridge.mean.size:
+            absorb(ridge.mean, ridge.root, contexts[arm], rewards[arm])
+        for past, labels, label in zip(pasts, (np.arange(world.arms), order), (arm, order.argsort()[arm]), strict=True):
+            past.contexts[t - 1], past.groups[t - 1] = contexts[labels], groups[labels]
+            past.played[t - 1], past.rewards[t - 1] = label, rewards[arm]
+        for seat, label in zip(seats, (arm, int(order.argsort()[arm])), strict=True):
+            seat.hear(label, float(rewards[arm]), t, 0.5)

@@ -1,0 +1,295 @@
+"""What holds for the parts that policies and games are made of, against brute force on small cases and by definition.
+
+Roundings choose with exactly the chances that they are given; merit rises, and its optimistic step is beaten by no
+point of the box; delays come as their laws say; and ranks are a distribution function.
+"""
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtr
+from scipy.stats import binomtest
+from strategies import examples, numbers
+
+import fairlib as fl
+from fairlib.delays import dependent_rounding, laws
+from fairlib.delays.policies import play_top
+from fairlib.merit import fair_policy, optimistic_means
+from fairlib.policy import any_of_the_best, explore, largest, select, share_out
+from fairlib.ranks import empirical, rank, uniform_sum
+from fairlib.ranks.distributions import flat
+from fairlib.stepping import selector
+
+# Roundings -----------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def chances(draw, most=6):
+    """Draw fractions in [0, 1] that sum to a whole number, and that number."""
+    size = draw(st.integers(1, most))
+    plays = draw(st.integers(1, size))
+    whole = draw(st.integers(1, 30))
+    left, parts = plays * whole, []
+    for a in range(size):
+        after = (size - a - 1) * whole
+        parts.append(draw(st.integers(max(0, left - after), min(whole, left))))
+        left -= parts[-1]
+    return [Fraction(part, whole) for part in parts], plays
+
+
+@examples(60)
+@given(chances())
+def test_systematic_sampling_has_exactly_the_chances_that_it_is_given(drawn):
+    """Between two points where the choice changes it is one: a point of each piece stands for all of it."""
+    fractions, plays = drawn
+    pieces = math.lcm(*(each.denominator for each in fractions))
+    hits, p = np.zeros(len(fractions), int), np.array(fractions, float)
+    for i in range(pieces):
+        chosen, again = np.zeros(plays, np.int64), np.zeros(plays, np.int64)
+        u = (i + 0.5) / pieces
+        assert select(p, u, chosen)
+        assert selector()(p, u, again)
+        assert np.array_equal(chosen, again)
+        assert (np.diff(chosen) > 0).all()
+        hits[chosen] += 1
+    assert [Fraction(int(each), pieces) for each in hits] == fractions
+
+
+class Tosses:
+    """A generator whose draws come out as told, and that keeps the chance of what was told."""
+
+    def __init__(self, outcomes: list[bool]) -> None:
+        self.outcomes, self.asked, self.chance = outcomes, 0, 1.0
+
+    def random(self) -> "Tosses":
+        """Return what waits to be compared."""
+        return self
+
+    def __mul__(self, stake: Any) -> "Tosses":
+        self.stake = stake
+        return self
+
+    def __lt__(self, bound: Any) -> bool:
+        first = self.outcomes[self.asked] if self.asked < len(self.outcomes) else True
+        self.asked += 1
+        self.chance *= bound / self.stake if first else 1 - bound / self.stake
+        return first
+
+
+def every_way(p: Any) -> dict[tuple[int, ...], float]:
+    """Return the chance of each set of arms, over all ways in which the tosses can come out."""
+    found: dict[tuple[int, ...], float] = {}
+    waiting: list[list[bool]] = [[]]
+    while waiting:
+        outcomes = waiting.pop()
+        tosses = Tosses(outcomes)
+        chosen = tuple(dependent_rounding(p, tosses).tolist())
+        found[chosen] = found.get(chosen, 0.0) + tosses.chance
+        waiting += [[*outcomes, *[True] * i, False] for i in range(tosses.asked - len(outcomes))]
+    return found
+
+
+@examples(60)
+@given(chances())
+def test_dependent_rounding_has_the_chances_that_it_is_given_and_no_two_arms_are_friends(drawn):
+    p, plays = np.array(drawn[0], float), drawn[1]
+    sets = every_way(p)
+    assert sum(sets.values()) == pytest.approx(1, abs=1e-12)
+    assert {len(set(each)) for each in sets} == {plays}
+
+    def together(*arms):
+        return sum(chance for each, chance in sets.items() if set(arms) <= set(each))
+
+    np.testing.assert_allclose([together(a) for a in range(p.size)], p, atol=1e-12)
+    for a, b in itertools.combinations(range(p.size), 2):
+        assert together(a, b) <= p[a] * p[b] + 1e-12
+
+
+# Steps that rules share ----------------------------------------------------------------------------------------------
+
+INDICES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0, math.inf, -1.0]) | st.floats(-3, 3), min_size=1, max_size=8)
+
+
+@examples(100)
+@given(INDICES, st.data())
+def test_the_steps_that_rules_share_do_what_they_say(indices, data):
+    size, plays = len(indices), data.draw(st.integers(1, len(indices)))
+    assert largest(np.array(indices)) == indices.index(max(indices))
+    p = np.array(indices)
+    any_of_the_best(p)
+    best = [x == max(indices) for x in indices]
+    assert p.tolist() == [one / sum(best) for one in best]
+    p = np.array(indices)
+    play_top(p, plays)
+    order = sorted(range(size), key=lambda a: -indices[a])  # stable: of several the first
+    assert p.tolist() == [float(a in order[:plays]) for a in range(size)]
+    weights = np.array(data.draw(st.lists(st.floats(0.01, 9), min_size=size, max_size=size)))
+    p = weights.copy()
+    share_out(p, plays)
+    np.testing.assert_allclose(p, plays * weights / weights.sum())
+    share_out(p, 1)
+    epsilon = data.draw(st.floats(0, 1))
+    mixed = p.copy()
+    explore(epsilon, mixed)
+    assert mixed.sum() == pytest.approx(1)
+    assert (mixed >= epsilon / size - 1e-12).all()
+
+
+# Merit ---------------------------------------------------------------------------------------------------------------
+
+
+def means_of(merit, size):
+    return numbers(merit.low, merit.high, size)
+
+
+@examples(60)
+@given(strategies.merits(), st.data())
+def test_merit_rises_and_the_fair_policy_follows_it(merit, data):
+    size = data.draw(st.integers(1, 6))
+    means = np.array(data.draw(means_of(merit, size)))
+    order = means.argsort()
+    merits = merit(means)
+    assert (np.diff(merits[order]) >= 0).all()
+    assert (merits >= merit.minimum * (1 - 1e-12)).all()
+    gaps = np.abs(np.diff(means[order]))
+    assert (np.diff(merits[order]) <= merit.lipschitz * gaps * (1 + 1e-9) + 1e-9 * merits.max()).all()
+    assert (np.diff(np.log(merits[order])) <= merit.log_lipschitz * gaps * (1 + 1e-9) + 1e-9).all()
+    fair = fair_policy(merit, means)
+    assert fair.sum() == pytest.approx(1)
+    np.testing.assert_allclose(np.outer(fair, merits), np.outer(fair, merits).T, rtol=1e-9)
+    np.testing.assert_allclose(fair_policy(merit, means[order]), fair[order], rtol=1e-12)
+    plays = data.draw(st.integers(1, size))
+    if plays * merits.max() > merits.sum() * (1 + 1e-6):
+        with pytest.raises(ValueError, match="merit must not ask for more than every round"):
+            fair_policy(merit, means, plays)
+    elif plays * merits.max() < merits.sum():
+        np.testing.assert_allclose(fair_policy(merit, means, plays), plays * fair, rtol=1e-9)
+
+
+def earned(merit, mu):
+    """Return what the fair policy earns at each of many points."""
+    merits = merit(mu)
+    return (merits * mu).sum(axis=-1) / merits.sum(axis=-1)
+
+
+@examples(60)
+@given(strategies.merits(), st.data())
+def test_no_corner_and_no_point_of_a_grid_is_better_than_the_optimistic_means(merit, data):
+    size = data.draw(st.integers(1, 3))
+    low, high = np.sort([data.draw(means_of(merit, size)) for _ in range(2)], axis=0)
+    found = optimistic_means(merit, low, high)
+    assert ((low <= found) & (found <= high)).all()
+    sides = [np.linspace(one, other, {1: 401, 2: 41, 3: 13}[size]) for one, other in zip(low, high, strict=True)]
+    points = np.array(list(itertools.product(*(side.clip(merit.low, merit.high) for side in sides))))
+    best = earned(merit, found)
+    assert best >= earned(merit, points).max() - 1e-9 * max(abs(merit.low), abs(merit.high))
+
+
+@examples(60)
+@given(strategies.merits(), st.data())
+def test_nothing_on_a_grid_is_better_than_the_best_of_one_arm(merit, data):
+    low, high = sorted(data.draw(means_of(merit, 2)))
+    c = data.draw(st.floats(merit.low, merit.high))
+    x = merit.in_play.best(merit.in_play.params, low, high, c)
+    assert low <= x <= high
+    grid = np.linspace(low, high, 400).clip(low, high)
+    gains = merit(grid) * (grid - c)
+    assert float(merit(x)) * (x - c) >= gains.max() - 1e-9 * np.abs(gains).max()
+
+
+# Delays --------------------------------------------------------------------------------------------------------------
+
+
+def arrived(law: Any, arm: int, mean: float, rounds: float) -> float:
+    """Return the chance that a reward of 0 or 1 arrives within so many rounds, as the law's page says it."""
+    has: Any = {name: value[arm] for name, value in law.settings.items()}
+    kind = law.draw.rule.function
+    if kind is laws.fixed_draw:
+        return float(rounds >= has["rounds"])
+    if kind is laws.geometric_draw:
+        return -math.expm1(-rounds / has["scale"]) if has["scale"] > 0 else float(rounds >= 1)
+    if kind is laws.pareto_draw:
+        return -math.expm1(-has["index"] * math.log(rounds)) if rounds >= 1 else 0.0
+    if kind is laws.packet_loss_draw:
+        return float(mean * has["arrives"] + (1 - mean) * has["when_zero"])
+    if kind is laws.biased_draw:
+        return float(mean * (rounds >= has["when_one"]) + (1 - mean) * (rounds >= has["when_zero"]))
+    if kind is laws.log_normal_draw:
+        return float(ndtr((math.log(rounds + 1) - has["centre"]) / has["sigma"]))
+    assert kind is laws.empirical_draw
+    return float(np.mean(has["delays"][: int(has["number"])] <= rounds))
+
+
+@examples(100)
+@given(st.data())
+def test_a_delay_comes_as_its_law_says_and_its_quantiles_invert_it(data):
+    law = data.draw(strategies.laws(3))
+    means = np.array(data.draw(numbers(0, 1, 3)))
+    shares = sorted(data.draw(st.lists(st.floats(0.001, 0.999), min_size=2, max_size=4)))
+    table = np.array([law.quantiles(q, means) for q in shares])
+    assert (table[1:] >= table[:-1]).all()
+    draws, number = law.draw.numbers({"K": 3}), 300
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    for arm, mean in enumerate(means):
+        came = []
+        for _ in range(number):
+            wait = law.draw.interpreted(draws, arm, float(rng.random() < mean), rng)
+            assert wait >= -1
+            came.append(math.inf if wait == -1 else wait)
+        for q, late in zip(shares, table[:, arm], strict=True):
+            if late > 1e12:  # past counting, or never
+                assert arrived(law, arm, mean, 1e12) < q + 1e-9
+                continue
+            within = arrived(law, arm, mean, late)
+            assert within >= q - 1e-9
+            assert late == 0 or arrived(law, arm, mean, late - 1) < q + 1e-9
+            test = binomtest(int(np.sum(np.array(came) <= late)), number, min(within, 1.0))
+            assert test.pvalue > 1e-9
+
+
+# Ranks ---------------------------------------------------------------------------------------------------------------
+
+
+@examples(60)
+@given(st.data())
+def test_ranks_are_a_distribution_function(data):
+    if data.draw(st.booleans()):
+        sample = data.draw(st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=8))
+        law = empirical(sample)
+    else:
+        weights = data.draw(st.lists(st.sampled_from([-2.0, 0.5, 1.0, 3.0]), min_size=1, max_size=4))
+        law, sample = uniform_sum(weights, data.draw(st.floats(-3, 3))), None
+        again = uniform_sum(weights[::-1], law.breaks[0] - sum(w for w in weights if w < 0))
+        np.testing.assert_allclose(law.breaks, again.breaks, atol=1e-9)
+    points = np.array(sorted(data.draw(st.lists(st.floats(-12, 15), min_size=2, max_size=8))))
+    ranks = law.cdf(points)
+    assert ((ranks >= 0) & (ranks <= 1)).all()
+    assert (np.diff(ranks) >= -1e-12).all()
+    np.testing.assert_allclose([rank(flat([law, law]), 1, x) for x in points], ranks, atol=1e-12)
+    if sample is not None:
+        assert ranks.tolist() == [sum(each <= x for each in sample) / len(sample) for x in points]
+    share = data.draw(st.floats(0.001, 1))
+    (reward,) = law.quantile([share])
+    assert law.cdf(reward) >= share - 1e-9
+    assert law.cdf(reward - 1e-6) < share + 1e-5
+
+
+@examples(30)
+@given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=1, max_size=5))
+def test_calibrated_shares_are_those_of_all_outcomes_together(means):
+    shares = [Fraction(0)] * len(means)
+    for outcome in itertools.product([0, 1], repeat=len(means)):
+        chance = Fraction(1)
+        for mean, one in zip(means, outcome, strict=True):
+            chance *= Fraction(mean) if one else 1 - Fraction(mean)
+        winners = [a for a in range(len(means)) if outcome[a] == max(outcome)]
+        for a in winners:
+            shares[a] += chance / len(winners)
+    np.testing.assert_allclose(fl.after.theory.calibrated_shares(means), np.array(shares, float), atol=1e-12)
