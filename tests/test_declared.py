@@ -117,6 +117,7 @@ def test_the_versions_of_python_are_the_same_everywhere() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"Python (3\.\d+) to (3\.\d+)", readme) == [(allowed[0], allowed[-1])]
     assert workflow()["jobs"]["check"]["strategy"]["matrix"]["python"] == allowed
+    assert workflow("weekly")["jobs"]["newest"]["strategy"]["matrix"]["python"] == allowed
     assert (ROOT / ".binder" / "runtime.txt").read_text(encoding="utf-8").strip().removeprefix("python-") in allowed
     assert not re.search(r"3\.\d", (ROOT / "Makefile").read_text(encoding="utf-8"))
 
@@ -128,9 +129,10 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert fairlib.__version__ == citation["version"] == released[0]
 
 
-def workflow() -> dict[str, Any]:
+def workflow(name: str = "ci") -> dict[str, Any]:
     """Return what is to happen on GitHub."""
-    read: dict[str, Any] = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
+    path = ROOT / ".github" / "workflows" / f"{name}.yml"
+    read: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return read
 
 
