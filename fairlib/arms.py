@@ -340,8 +340,33 @@ class Bandit:
         >>> game.result(np.array([4]), np.array([[[3, 1]]]), np.array([[3.0]]), {}).regret
         array([[0.4]])
         """
-        regret = self.best_reward * rounds - selected @ self.arms.means
+        regret = self.best_reward * rounds - earned(selected, self.arms.means)
         return self.outcome(rounds=rounds, selected=selected, reward=reward, regret=regret, **sums)
+
+
+def earned(plays: ArrayLike, means: ArrayLike) -> Any:
+    """Return the expected reward of some plays, the same whatever else is asked for.
+
+    Of a matrix product the last bits depend on how many rows it has.
+
+    Parameters
+    ----------
+    plays : array_like, shape (..., K)
+        How often each arm is played.
+    means : array_like, shape (K,)
+        Mean reward of each arm.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        The expected rewards.
+
+    Examples
+    --------
+    >>> earned([[3, 1], [0, 4]], [0.5, 0.25])
+    array([1.75, 1.  ])
+    """
+    return (np.asarray(plays) * np.asarray(means)).sum(axis=-1)
 
 
 def no_tally():

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from jupyter_client.manager import KernelManager
 
 import fairlib as fl
-from fairlib import delays, engine
+from fairlib import delays, engine, shares
 from fairlib.arms import TALLY, gaussian_draw
 from fairlib.binding import Bound
 from fairlib.policy import select, share_out
@@ -122,6 +122,17 @@ def test_counts_reward_and_regret_add_up(plays):
     assert np.allclose(result.regret, by_hand, atol=1e-12)
     assert (np.diff(result.reward, axis=1, prepend=0) <= plays).all()
     assert np.allclose(result.share.sum(axis=2), plays)
+
+
+@pytest.mark.parametrize("arms", [2, 7, 12, 33])
+def test_the_regret_of_a_round_is_the_same_to_the_last_bit_whatever_else_is_recorded(arms):
+    means = np.random.default_rng(arms).random(arms)
+    shared = shares.SharedBandit(fl.bernoulli(means), shares=np.full(arms, 0.5 / arms))
+    whole = fl.simulate(shared, fl.uniform(), 80, runs=3, rounds=range(1, 81))
+    for last in (1, 2, 3, 7, 30, 79):
+        part = fl.simulate(shared, fl.uniform(), 80, runs=1, rounds=range(1, last + 1))
+        assert np.array_equal(part.regret, whole.regret[:1, :last])
+        assert np.array_equal(part.r_regret, whole.r_regret[:1, :last])
 
 
 def test_rewards_have_the_means_that_they_should():

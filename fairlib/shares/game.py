@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.arms import TALLY, Bandit
+from fairlib.arms import TALLY, Bandit, earned
 from fairlib.binding import Bound
 from fairlib.result import Result
 from fairlib.rules import Number
@@ -116,8 +116,9 @@ class SharedBandit(Bandit):
         """
         quota = np.floor(np.outer(rounds, np.asarray(self.shares)) + 1e-9) - self.tolerance
         gaps = self.arms.means.max() - self.arms.means
-        regret = self.best_reward * rounds - selected @ self.arms.means
-        return super().result(rounds, selected, reward, {**sums, "r_regret": regret - np.maximum(0, quota) @ gaps})
+        regret = self.best_reward * rounds - earned(selected, self.arms.means)
+        owed = earned(np.maximum(0, quota), gaps)
+        return super().result(rounds, selected, reward, {**sums, "r_regret": regret - owed})
 
 
 def shares_tally(shares, t, selected, violation: Number, deficit: Number):
