@@ -34,11 +34,16 @@ def numbers(low: float, high: float, size: int) -> st.SearchStrategy[list[float]
     return st.lists(each, min_size=size, max_size=size)
 
 
+LAWS = ["fixed", "geometric", "Pareto", "packet loss", "biased", "log-normal", "empirical"]
+MERITS = ["exponential", "power", "clipped"]
+
+
 @st.composite
-def laws(draw, arms):
-    """Draw a law of the delays of some arms, of every kind that there is."""
+def laws(draw, arms, kind=None):
+    """Draw a law of the delays of some arms, of one kind or of any."""
     rounds = st.one_of(st.integers(0, 30), st.just(np.inf))
-    kind = draw(st.sampled_from(["fixed", "geometric", "Pareto", "packet loss", "biased", "log-normal", "empirical"]))
+    if kind is None:
+        kind = draw(st.sampled_from(LAWS))
     if kind == "fixed":
         return de.fixed(draw(st.lists(rounds, min_size=arms, max_size=arms)))
     if kind == "geometric":
@@ -56,14 +61,13 @@ def laws(draw, arms):
 
 
 @st.composite
-def merits(draw):
-    """Draw a merit function, gentle or steep."""
-    kind = draw(st.sampled_from(["exponential", "power", "clipped"]))
+def merits(draw, kind):
+    """Draw a merit function of one kind, gentle or steep."""
     if kind == "exponential":
         low = draw(st.floats(-1, 0.5))
         return exponential(draw(st.floats(0.1, 30)), low, low + draw(st.floats(0.1, 1)))
     if kind == "power":
-        return power(draw(st.floats(0.01, 1e6)), draw(st.floats(1, 9)))
+        return power(10 ** draw(st.floats(-2, 6)), draw(st.floats(1, 2) | st.floats(2, 9)))
     return clipped(draw(st.floats(0.01, 0.9)))
 
 

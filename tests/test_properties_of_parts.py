@@ -145,13 +145,18 @@ def test_the_steps_that_rules_share_do_what_they_say(indices, data):
 # Merit ---------------------------------------------------------------------------------------------------------------
 
 
+MERITS = pytest.mark.parametrize("kind", strategies.MERITS)
+
+
 def means_of(merit, size):
     return numbers(merit.low, merit.high, size)
 
 
-@examples(60)
-@given(strategies.merits(), st.data())
-def test_merit_rises_and_the_fair_policy_follows_it(merit, data):
+@MERITS
+@examples(25)
+@given(data=st.data())
+def test_merit_rises_and_the_fair_policy_follows_it(kind, data):
+    merit = data.draw(strategies.merits(kind))
     size = data.draw(st.integers(1, 6))
     means = np.array(data.draw(means_of(merit, size)))
     order = means.argsort()
@@ -179,9 +184,11 @@ def earned(merit, mu):
     return (merits * mu).sum(axis=-1) / merits.sum(axis=-1)
 
 
-@examples(60)
-@given(strategies.merits(), st.data())
-def test_no_corner_and_no_point_of_a_grid_is_better_than_the_optimistic_means(merit, data):
+@MERITS
+@examples(25)
+@given(data=st.data())
+def test_no_corner_and_no_point_of_a_grid_is_better_than_the_optimistic_means(kind, data):
+    merit = data.draw(strategies.merits(kind))
     size = data.draw(st.integers(1, 3))
     low, high = np.sort([data.draw(means_of(merit, size)) for _ in range(2)], axis=0)
     found = optimistic_means(merit, low, high)
@@ -192,9 +199,11 @@ def test_no_corner_and_no_point_of_a_grid_is_better_than_the_optimistic_means(me
     assert best >= earned(merit, points).max() - 1e-9 * max(abs(merit.low), abs(merit.high))
 
 
-@examples(60)
-@given(strategies.merits(), st.data())
-def test_nothing_on_a_grid_is_better_than_the_best_of_one_arm(merit, data):
+@MERITS
+@examples(40)
+@given(data=st.data())
+def test_nothing_on_a_grid_is_better_than_the_best_of_one_arm(kind, data):
+    merit = data.draw(strategies.merits(kind))
     low, high = sorted(data.draw(means_of(merit, 2)))
     c = data.draw(st.floats(merit.low, merit.high))
     x = merit.in_play.best(merit.in_play.params, low, high, c)
@@ -227,10 +236,11 @@ def arrived(law: Any, arm: int, mean: float, rounds: float) -> float:
     return float(np.mean(has["delays"][: int(has["number"])] <= rounds))
 
 
-@examples(100)
-@given(st.data())
-def test_a_delay_comes_as_its_law_says_and_its_quantiles_invert_it(data):
-    law = data.draw(strategies.laws(3))
+@pytest.mark.parametrize("kind", strategies.LAWS)
+@examples(15)
+@given(data=st.data())
+def test_a_delay_comes_as_its_law_says_and_its_quantiles_invert_it(kind, data):
+    law = data.draw(strategies.laws(3, kind))
     means = np.array(data.draw(numbers(0, 1, 3)))
     shares = sorted(data.draw(st.lists(st.floats(0.001, 0.999), min_size=2, max_size=4)))
     table = np.array([law.quantiles(q, means) for q in shares])
