@@ -54,12 +54,11 @@ def digests() -> dict[str, str]:
 
 def test_two_fresh_processes_play_what_this_one_plays():
     """Python hashes strings otherwise in each process, so that what goes by the order of a set would show."""
-    started = []
+    here, started = digests(), []  # first here, so that what has to be compiled is there for the others
     for seed in ("1", "2"):
         told = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
         command = [sys.executable, "-c", "import json, test_repeatable as t; print(json.dumps(t.digests()))"]
         started.append(subprocess.Popen(command, env=told, cwd=ROOT, stdout=subprocess.PIPE, text=True))
-    here = digests()
     for process in started:
         said, _ = process.communicate(timeout=600)
         assert process.returncode == 0
