@@ -325,6 +325,7 @@ def play_rounds(
     chosen = np.zeros(plays, np.int64)
     collected = 0.0
     wants_news, last = mail.size > 0, recorded[-1]
+    p_is_read = wants_news or sums.size > 0  # else what a rule that tells its arm leaves in p is wiped out unread
     # Feedback under way: messages in places 1, 2, ..., each in the chain of the round in which it is due, modulo the
     # number of chains; `free` begins the chain of those places that are free again. Here, too, what is never written to
     # takes no memory.
@@ -349,10 +350,11 @@ def play_rounds(
         if told >= 0:
             if told >= number or plays > 1:
                 return t
-            for a in range(number):
-                p[a] = 0.0
-            p[told] = 1.0
             chosen[0] = told
+            if p_is_read:
+                for a in range(number):
+                    p[a] = 0.0
+                p[told] = 1.0
         elif told < -1 or not select(p, u, chosen):
             return t
         if wants_news:
