@@ -236,7 +236,7 @@ def floats(name: str, value: Any, allowed: str) -> NDArray[np.float64]:
     TypeError: means must be a list of numbers, not ['0.5', '0.2']
     """
     parts = value if isinstance(value, list | tuple) else [value]
-    if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
+    if any(_may_be_masked(part) and np.ma.is_masked(part) for part in parts):
         raise ValueError(f"{name} must be {allowed}, with none masked, not {_said(value)}")
     if isinstance(value, bytearray | memoryview):
         raise TypeError(f"{name} must be {allowed}, not {_said(value)}")
@@ -252,6 +252,11 @@ def floats(name: str, value: Any, allowed: str) -> NDArray[np.float64]:
         raise ValueError(f"{name} must be {allowed}, none too large for a float, not {_said(value)}") from None
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be {allowed}, not {_said(value)}") from None
+
+
+def _may_be_masked(value: Any) -> bool:
+    """Say whether something is a masked array; only of what has a mask, as NumPy's module of those takes long to load."""
+    return hasattr(value, "mask") and isinstance(value, np.ma.MaskedArray)
 
 
 def _is_real(kind: type) -> bool:
@@ -411,7 +416,7 @@ def many(name: str, value: ArrayLike, low: float, *, whole: bool = False) -> NDA
     kind, letters = (numbers.Integral, "iu") if whole else (numbers.Real, "iuf")
     array = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
     # What is no array is looked at one by one: NumPy would make a number of True. And it would forget a mask.
-    fit = (array.dtype.kind in letters and not isinstance(value, np.ma.MaskedArray)) or (
+    fit = (array.dtype.kind in letters and not _may_be_masked(value)) or (
         array.dtype == object
         and not isinstance(value, bytearray | memoryview)
         and all(isinstance(each, kind) and not isinstance(each, _NO_NUMBERS) for each in array.flat)

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.arms import DELAY, DRAW, TALLY, Bandit
 from fairlib.binding import Form
-from fairlib.compilation import compiled
+from fairlib.compilation import compiled, direct
 from fairlib.contexts import CONTEXT_RULE, CONTEXT_TALLY, ROUND, ContextBandit, ContextPolicy, absorb
 from fairlib.desk import desk
 from fairlib.policy import RULE, Policy, select
@@ -534,7 +534,7 @@ _SIGNATURE = int64(
 
 @cache
 def _compiled_engine() -> Any:
-    return compiled(play_rounds, _SIGNATURE)
+    return direct(compiled(play_rounds, _SIGNATURE))  # all that it is given is made here, of these types
 
 
 _CONTEXT_SIGNATURE = int64(
@@ -546,7 +546,7 @@ _CONTEXT_SIGNATURE = int64(
 
 @cache
 def _compiled_context_engine() -> Any:
-    return compiled(play_contexts, _CONTEXT_SIGNATURE)
+    return direct(compiled(play_contexts, _CONTEXT_SIGNATURE))
 
 
 def _recorded(rounds: ArrayLike | None, horizon: int) -> NDArray[np.int64]:
