@@ -134,7 +134,7 @@ class Form:
     def compiled(self) -> Any:
         """The types of the compiled function, which takes its arrays on a desk."""
         kinds = [each for each in self.signature.args if not isinstance(each, types.Array | types.NamedTuple)]
-        return self.signature.return_type(types.int64[::1], *kinds)
+        return self.signature.return_type(types.int64, *kinds)
 
     def on_desk(self, text: str) -> str:
         """Return the text with a flat function that finds the arrays that it needs on a desk."""

@@ -255,7 +255,7 @@ def floats(name: str, value: Any, allowed: str) -> NDArray[np.float64]:
 
 
 def _may_be_masked(value: Any) -> bool:
-    """Say whether something is a masked array; only of what has a mask, as NumPy's module of those takes long to load."""
+    """Say whether something is a masked array; of what has no mask, without NumPy's module of those, which loads long."""
     return hasattr(value, "mask") and isinstance(value, np.ma.MaskedArray)
 
 

@@ -2,8 +2,8 @@
 
 A call of a compiled function that is known only by its address copies seven numbers for each array that it passes, a
 dozen arrays for a rule: as long as many a rule takes. So the engine writes once, on a *desk*, where its arrays lie, and
-passes the desk. The arrays stay the engine's: what is found on a desk is not counted as a reference, and must not be
-kept.
+passes where the desk is, a single number. The arrays stay the engine's: what is found on a desk is not counted as a
+reference, and must not be kept.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _PLACE = 4  # numbers an array: its address, and up to three lengths
 
 
 def desk(*arrays: NDArray[Any]) -> NDArray[np.int64]:
-    """Write down where arrays lie; whoever does must hold them for as long as the desk is used.
+    """Write down where arrays lie; whoever does must hold them, and the desk, for as long as the desk is used.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def desk(*arrays: NDArray[Any]) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of int
-        The desk.
+        The desk; compiled code is given its address, ``desk.ctypes.data``.
 
     Examples
     --------
@@ -45,6 +45,17 @@ def desk(*arrays: NDArray[Any]) -> NDArray[np.int64]:
         places[_PLACE * i] = array.ctypes.data
         places[_PLACE * i + 1 : _PLACE * i + 1 + array.ndim] = array.shape
     return places
+
+
+@intrinsic
+def _at(typingctx, desk, i):
+    """Return number i of the desk at an address."""
+
+    def build(context, builder, signature, args):
+        at = builder.inttoptr(args[0], context.get_value_type(types.CPointer(types.int64)))
+        return builder.load(builder.gep(at, [args[1]]))
+
+    return types.int64(types.int64, types.int64), build
 
 
 @intrinsic
@@ -63,31 +74,33 @@ FINDERS[float64[:, :, ::1]] = "float_blocks"
 @helper
 def floats(desk, i):
     """Return the list of numbers in place i; to be called by compiled code only."""
-    return carray(_pointer(desk[4 * i]), (desk[4 * i + 1],), np.float64)
+    return carray(_pointer(_at(desk, 4 * i)), (_at(desk, 4 * i + 1),), np.float64)
 
 
 @helper
 def wholes(desk, i):
     """Return the list of whole numbers in place i; to be called by compiled code only."""
-    return carray(_pointer(desk[4 * i]), (desk[4 * i + 1],), np.int64)
+    return carray(_pointer(_at(desk, 4 * i)), (_at(desk, 4 * i + 1),), np.int64)
 
 
 @helper
 def float_rows(desk, i):
     """Return the table of numbers in place i; to be called by compiled code only."""
-    return carray(_pointer(desk[4 * i]), (desk[4 * i + 1], desk[4 * i + 2]), np.float64)
+    return carray(_pointer(_at(desk, 4 * i)), (_at(desk, 4 * i + 1), _at(desk, 4 * i + 2)), np.float64)
 
 
 @helper
 def whole_rows(desk, i):
     """Return the table of whole numbers in place i; to be called by compiled code only."""
-    return carray(_pointer(desk[4 * i]), (desk[4 * i + 1], desk[4 * i + 2]), np.int64)
+    return carray(_pointer(_at(desk, 4 * i)), (_at(desk, 4 * i + 1), _at(desk, 4 * i + 2)), np.int64)
 
 
 @helper
 def float_blocks(desk, i):
     """Return the array of numbers with three axes in place i; to be called by compiled code only."""
-    return carray(_pointer(desk[4 * i]), (desk[4 * i + 1], desk[4 * i + 2], desk[4 * i + 3]), np.float64)
+    return carray(
+        _pointer(_at(desk, 4 * i)), (_at(desk, 4 * i + 1), _at(desk, 4 * i + 2), _at(desk, 4 * i + 3)), np.float64
+    )
 
 
 class OnDesk:
@@ -96,7 +109,7 @@ class OnDesk:
     Parameters
     ----------
     compiled : callable
-        The compiled function: first a desk, then what is no array.
+        The compiled function: first the address of a desk, then what is no array.
 
     Examples
     --------
@@ -125,7 +138,7 @@ class OnDesk:
         if on_desk is None or not all(map(is_, arrays, before)):
             on_desk = desk(*arrays)
             self._last = (arrays, on_desk)
-        return self._entry(on_desk, *self._others(given))
+        return self._entry(on_desk.ctypes.data, *self._others(given))
 
     def _look_at(self, given: tuple[Any, ...]) -> None:
         """Note where the arrays are among the arguments: in each call they are in the same places."""

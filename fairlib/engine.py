@@ -258,11 +258,13 @@ def _on_arms(game: OnArms, horizon: int, room: int, *rest: Any) -> int:
     mail, waits = np.zeros(2 * bound.readers, np.int64), room if bound.readers else 0
     news = np.empty(waits, np.int64), np.empty(waits), np.empty(waits, np.int64), np.empty(waits)
     truth, sums = game.tally.numbers(sizes), game.tally.state(sizes)
+    given = desk(params, state, selected, observed, total, mail, *news, p)
+    table, delays, to_sum = desk(game.table), desk(game.waits), desk(truth, sums, p, selected)
     return int(
-        _compiled_engine()(
-            *(game.rule.compiled, desk(params, state, selected, observed, total, mail, *news, p)),
-            *(game.draw.compiled, desk(game.table), game.delay.compiled, desk(game.waits), game.late, game.plays),
-            *(game.tallied.compiled, desk(truth, sums, p, selected)),
+        direct(_compiled_engine())(  # all that it is given is of the right types
+            *(game.rule.compiled, given.ctypes.data, game.draw.compiled, table.ctypes.data),
+            *(game.delay.compiled, delays.ctypes.data, game.late, game.plays),
+            *(game.tallied.compiled, to_sum.ctypes.data),
             *(p, selected, observed, total, mail, *news, sums, room),
             *rest,
         )
@@ -279,11 +281,13 @@ def _on_contexts(game: OnContexts, horizon: int, _: int, *rest: Any) -> int:
     mail = np.zeros(2 * bound.readers, np.int64)
     news = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.int64), np.zeros(1)
     truth, sums = game.tally.numbers(sizes), game.tally.state(sizes)
+    given = desk(params, state, contexts, groups, *ridge, *past, mail, *news, p)
+    to_fill, to_sum = desk(game.table, contexts, groups, means, rewards), desk(truth, sums, groups, means, p)
     return int(
-        _compiled_context_engine()(
-            *(game.rule.compiled, desk(params, state, contexts, groups, *ridge, *past, mail, *news, p)),
-            *(game.draw.compiled, desk(game.table, contexts, groups, means, rewards), sizes["G"]),
-            *(game.tallied.compiled, desk(truth, sums, groups, means, p)),
+        direct(_compiled_context_engine())(
+            *(game.rule.compiled, given.ctypes.data),
+            *(game.draw.compiled, to_fill.ctypes.data, sizes["G"]),
+            *(game.tallied.compiled, to_sum.ctypes.data),
             *(p, selected, contexts, groups, means, rewards, *ridge, *past, mail, *news, sums),
             *rest,
         )
@@ -523,7 +527,7 @@ _RUN = (_FLOATS, _WHOLES, types.npy_rng, types.npy_rng, int64[:, ::1], _FLOATS, 
 
 def _called(form: Form) -> tuple[Any, Any]:
     """Return the types of a function that the engine calls, and of its desk."""
-    return types.FunctionType(form.compiled), _WHOLES
+    return types.FunctionType(form.compiled), int64
 
 
 _SIGNATURE = int64(
@@ -534,7 +538,7 @@ _SIGNATURE = int64(
 
 @cache
 def _compiled_engine() -> Any:
-    return direct(compiled(play_rounds, _SIGNATURE))  # all that it is given is made here, of these types
+    return compiled(play_rounds, _SIGNATURE)
 
 
 _CONTEXT_SIGNATURE = int64(
@@ -546,7 +550,7 @@ _CONTEXT_SIGNATURE = int64(
 
 @cache
 def _compiled_context_engine() -> Any:
-    return direct(compiled(play_contexts, _CONTEXT_SIGNATURE))
+    return compiled(play_contexts, _CONTEXT_SIGNATURE)
 
 
 def _recorded(rounds: ArrayLike | None, horizon: int) -> NDArray[np.int64]:

@@ -68,8 +68,8 @@ def find_with(array):
 def test_an_array_arrives_unchanged_from_its_place(place):
     """All kinds lie on one desk, so that a length that is read from a neighbour's place would be seen."""
     given = EVERY[place]
-    before = given.copy()
-    got = copied(find_with(given), desk(*EVERY), place)
+    before, on_desk = given.copy(), desk(*EVERY)
+    got = copied(find_with(given), on_desk.ctypes.data, place)
     assert got.dtype == given.dtype
     assert got.shape == given.shape
     assert got.tobytes() == before.tobytes() == given.tobytes()
@@ -78,14 +78,16 @@ def test_an_array_arrives_unchanged_from_its_place(place):
 @pytest.mark.parametrize("place", range(len(ARRAYS)), ids=list(ARRAYS))
 def test_what_compiled_code_writes_is_in_the_array_and_in_no_other(place):
     arrays = [each.copy() for each in EVERY]
-    assert scribbled(find_with(arrays[place]), desk(*arrays), place) == arrays[place].size
+    on_desk = desk(*arrays)
+    assert scribbled(find_with(arrays[place]), on_desk.ctypes.data, place) == arrays[place].size
     for i, (now, before) in enumerate(zip(arrays, EVERY, strict=True)):
         expected = np.arange(1, now.size + 1).reshape(now.shape) if i == place else before
         assert np.array_equal(now, expected, equal_nan=now.dtype == np.float64)
 
 
 def test_lengths_are_those_of_the_array():
-    assert sizes(desk(*EVERY)) == ((7,), (4, 3), (2, 3, 4))
+    on_desk = desk(*EVERY)
+    assert sizes(on_desk.ctypes.data) == ((7,), (4, 3), (2, 3, 4))
 
 
 def test_there_is_a_finder_for_every_array_that_the_engine_calls_with():
@@ -102,7 +104,7 @@ def test_a_desk_keeps_nothing():
     before = sys.getrefcount(array)
     place = desk(array, array)
     assert sys.getrefcount(array) == before
-    copied(njit(floats), place, 1)
+    copied(njit(floats), place.ctypes.data, 1)
     gc.collect()
     assert sys.getrefcount(array) == before
     assert place.base is None
@@ -168,7 +170,7 @@ def test_a_function_on_a_desk_takes_tuples_apart_and_passes_on_what_is_no_array(
     def flat(on_desk, t, scale):
         return t * scale * floats(on_desk, 0)[1] + whole_rows(on_desk, 1)[1, 0]
 
-    compiled = njit(float64(int64[::1], int64, float64))(flat)
+    compiled = njit(float64(int64, int64, float64))(flat)
     pair = Seen(0, np.array([[1, 2], [3, 4]]), np.zeros(0, np.int64), np.zeros(0))
     assert OnDesk(compiled)(np.array([1.0, 0.5]), 3, (pair.selected, pair.observed), 2.0) == 6.0
 

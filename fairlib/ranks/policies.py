@@ -246,22 +246,26 @@ def ranks_in_groups(estimate: Any, now: Now, past: Past, start: int, end: int, l
     array([ 0.667,  1.   , -1.   ])
     """
     k, d = now.contexts.shape
-    reward, low, high = np.empty(k), np.empty(k), np.empty(k)
+    reward, low, high, seen = np.empty(k), np.empty(k), np.empty(k), np.zeros(k)
     compare_with(estimate, now.contexts, longest, reward, low, high)
-    rows, group_of = past.contexts[start:end].reshape(-1, d), past.groups[start:end].reshape(-1)
-    n = group_of.size
-    value = np.empty(n)
-    for i in range(n):
-        value[i] = quick_dot(estimate, rows[i])
+    all_rows, all_groups = past.contexts[start:end].reshape(-1, d), past.groups[start:end].reshape(-1)
+    ranks[:] = 0.0
+    for first in range(0, all_groups.size, 512):  # so few at a time that they stay at hand for all arms
+        rows, group_of = all_rows[first : first + 512], all_groups[first : first + 512]
+        value = np.empty(group_of.size)
+        for i in range(value.size):
+            value[i] = quick_dot(estimate, rows[i])
+        for a in range(k):
+            mine, below, unsure = count_in_group(value, group_of, now.groups[a], low[a], high[a])
+            if unsure > 0:  # one who has come before, say
+                for i in range(value.size):
+                    if abs(value[i] - reward[a]) <= high[a] - low[a]:  # seldom, which the processor learns to guess
+                        inside = group_of[i] == now.groups[a] and low[a] <= value[i] <= high[a]
+                        below += 1 if inside and dot(estimate, rows[i]) <= reward[a] else 0
+            seen[a] += mine
+            ranks[a] += below
     for a in range(k):
-        seen, below, unsure = count_in_group(value, group_of, now.groups[a], low[a], high[a])
-        if unsure > 0:
-            wide = high[a] - low[a]
-            for i in range(n):
-                if abs(value[i] - reward[a]) <= wide:  # hardly ever, which the processor learns to guess
-                    inside = group_of[i] == now.groups[a] and low[a] <= value[i] <= high[a]
-                    below += 1 if inside and dot(estimate, rows[i]) <= reward[a] else 0
-        ranks[a] = below / seen if seen > 0 else -1.0
+        ranks[a] = ranks[a] / seen[a] if seen[a] > 0.0 else -1.0
 
 
 @helper
