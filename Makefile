@@ -22,7 +22,7 @@ help:
 	@echo "make book        build the book, and say which file to open"
 	@echo "make test        run every chapter and every test, the linter and the type checker"
 	@echo "make references  store the checked outputs of the chapters anew, and show what changed"
-	@echo "make figures     build the book with the papers' own numbers of runs (slow)"
+	@echo "make figures     play the papers' figures as often as they did, and compare them with the book's (slow)"
 	@echo "make print       make a PDF and an EPUB of the book (needs Chromium or Google Chrome)"
 	@echo "make offline     pack the book into one zip whose pages open from a disk"
 	@echo "make lab         open the chapters as notebooks in JupyterLab"
@@ -75,9 +75,10 @@ _build/test.done: $(PACKAGE) $(BOOK) $(TESTS) | _build/book.done
 references: .venv/lock.done
 	@$(BIN)/pytest chapters --refresh-references
 
-figures:
-	@rm -f _build/executed.done
-	@FULL=1 $(MAKE) --no-print-directory book
+# The book is not built for it, and stays as it is: the chapters of the figures are run with other luck (paper_figures.py).
+figures: .venv/lock.done
+	@echo "Playing the papers' figures anew, into _build/figures (up to 20 minutes)"
+	@$(BIN)/python chapters/extensions/paper_figures.py
 
 print: _build/book.done
 	@echo "Printing the book (some minutes)"

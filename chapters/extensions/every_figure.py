@@ -1,7 +1,8 @@
 """The directive ``{every-figure} N``: of each figure of paper N what the paper says of it, and our picture and numbers.
 
-What the paper says stands in ``chapters/figures.csv``. Pictures are taken from the executed chapters, by the name of a
-figure or of a cell; numbers are what the cells print that ``chapters/items.csv`` names.
+What the paper says, and of how many rounds and runs a figure is, stands in ``chapters/figures.csv``. Pictures are taken
+from the executed chapters, by the name of a figure or of a cell; numbers are what the cells print that
+``chapters/items.csv`` names.
 """
 
 import csv
@@ -73,6 +74,21 @@ def printed(cell: NotebookNode) -> str:
     return "".join(output.text for output in cell.outputs if output.output_type == "stream")
 
 
+def size(said: dict[str, str]) -> str:
+    """Say of how many rounds and runs a figure is made, as far as the paper's text tells, and ours as far as it is one.
+
+    >>> size({"rounds": "500", "runs": "", "book": "500 by 20; 900 by 20"})
+    " Rounds by runs: 500 by 20; 900 by 20. The paper's text says: rounds 500."
+    >>> size({"rounds": "", "runs": "10", "book": ""})
+    " The paper's text says: runs 10."
+    >>> size({"rounds": "", "runs": "", "book": ""})
+    ''
+    """
+    theirs = ", ".join(f"{what} {said[what]}" for what in ("rounds", "runs") if said[what])
+    ours = f" Rounds by runs: {said['book']}." if said["book"] else ""
+    return ours + (f" The paper's text says: {theirs}." if theirs else "")
+
+
 class EveryFigure(SphinxDirective):
     """Show the figures of one paper."""
 
@@ -93,7 +109,11 @@ class EveryFigure(SphinxDirective):
             self.state.nested_parse(StringList([text], "chapters/figures.csv"), self.content_offset, claim)
             made += claim.children
             on = "" if item["data"] == "a drawing" else f" Run on: {item['data']}."
-            ours = [nodes.emphasis("", "Here: "), place("", label=item["id"]), nodes.Text(f".{on}")]
+            ours = [
+                nodes.emphasis("", "Here: "),
+                place("", label=item["id"]),
+                nodes.Text(f".{on}{size(said[item['id']])}"),
+            ]
             made.append(nodes.paragraph("", "", *ours))
             made += self.shown(root, item, said[item["id"]])
         if not made:
