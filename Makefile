@@ -16,11 +16,12 @@ PACKAGE := requirements.txt $(call files,fairlib)
 BOOK := _config.yml _toc.yml $(call files,chapters)
 TESTS := pyproject.toml $(call files,tests)
 
-.PHONY: help book test references figures print offline lab sphinx lock clean
+.PHONY: help book test mutants references figures print offline lab sphinx lock clean
 
 help:
 	@echo "make book        build the book, and say which file to open"
 	@echo "make test        run every chapter and every test, the linter and the type checker"
+	@echo "make mutants     plant 400 mistakes in the package, one at a time, and count those that no test notices (hours)"
 	@echo "make references  store the checked outputs of the chapters anew, and show what changed"
 	@echo "make figures     play the papers' figures as often as they did, and compare them with the book's (slow)"
 	@echo "make print       make a PDF and an EPUB of the book (needs Chromium or Google Chrome)"
@@ -71,6 +72,11 @@ _build/test.done: $(PACKAGE) $(BOOK) $(TESTS) | _build/book.done
 	@$(BIN)/pytest
 	@touch $@
 	@$(MAKE) --no-print-directory book
+
+# What changes the sources stands outside of .venv, which is the lock and nothing else.
+mutants: .venv/lock.done
+	@$(BIN)/pip install --quiet --target _build/mutants/tools cosmic-ray==8.7.0
+	@PYTHONPATH=_build/mutants/tools:. $(BIN)/python tests/mutants.py
 
 references: .venv/lock.done
 	@$(BIN)/pytest chapters --refresh-references
