@@ -22,7 +22,7 @@ help:
 	@echo "make book        build the book, and say which file to open"
 	@echo "make test        run every chapter and every test, the linter and the type checker"
 	@echo "make mutants     plant 400 mistakes in the package, one at a time, and count those that no test notices (hours)"
-	@echo "make references  store the checked outputs of the chapters anew, and show what changed"
+	@echo "make references  store the checked outputs and pictures of the chapters anew, and show what changed"
 	@echo "make figures     play the papers' figures as often as they did, and compare them with the book's (slow)"
 	@echo "make print       make a PDF and an EPUB of the book (needs Chromium or Google Chrome)"
 	@echo "make offline     pack the book into one zip whose pages open from a disk"
@@ -52,7 +52,7 @@ test: _build/test.done
 
 # The chapters that have changed, or whose package has, are executed, all others stand (tests/notebooks.py). What is
 # made here is younger than __pycache__, whose making changes a folder and would look like an edit later.
-_build/executed.done: .venv/lock.done $(PACKAGE) $(BOOK) tests/notebooks.py
+_build/executed.done: .venv/lock.done $(PACKAGE) $(BOOK) tests/notebooks.py tests/pictures.py
 	@echo "Running the chapters that have changed"
 	@$(BIN)/python -m compileall -q fairlib
 	@$(BIN)/pytest -q chapters --execute-only

@@ -8,11 +8,16 @@ there, and judges them as if it had run it.
 A cell with the tag ``nbval-check-output`` must print what is stored in ``tests/reference/<chapter>.json``, where the
 outputs of the tagged cells stand in order. ``pytest --refresh-references`` stores them anew and shows what changed.
 ``pytest chapters --execute-only``, which is for the book, compares none.
+
+What a picture says and draws must be what is stored in ``tests/reference/pictures/<chapter>.json``, by the name of the
+figure, or of the function that an explorer draws with, and by the setting of the sliders. ``pictures.py`` tells it.
 """
 
 import difflib
 import json
+import math
 import os
+import re
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
@@ -25,6 +30,7 @@ import outcomes
 import pytest
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, RunningKernel, start_new_kernel
 from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
+from pictures import FORMAT
 
 CHECKED = "nbval-check-output"
 REFERENCE_OPTIONS = ("--refresh-references", "--execute-only")
@@ -38,6 +44,12 @@ for explorer in [thing for thing in gc.get_objects() if type(thing) is Explorer]
         same = _draw(explorer._figure, setting) == explorer.frame(**setting)
         assert same, f"{explorer} draws something else at {setting} once all cells have run: a later cell reuses a name"
 """
+
+# The kernel tells what a chapter's pictures draw. No name of this is left for the chapter to find.
+PICTURES = Path(__file__).with_name("pictures.py").read_text(encoding="utf-8")
+WATCH = f"(lambda space: (exec({PICTURES!r}, space), space['watch'](get_ipython())))({{'__name__': 'pictures'}})"
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,12 +73,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def reference_file(root: Path, chapter: str) -> Path:
-    """Say where the stored outputs of a chapter are."""
-    return root / "tests" / "reference" / f"{Path(chapter).stem}.json"
+    """Say where the stored outputs of a chapter are, or of ``pictures/<chapter>`` its pictures."""
+    return (root / "tests" / "reference" / chapter).with_suffix(".json")
 
 
-def read_references(file: Path) -> list[dict[str, Any]]:
-    """Return the stored outputs of a chapter: for each tagged cell its first line and the lines that it printed."""
+def read_references(file: Path) -> Any:
+    """Return the stored outputs of a chapter: for each tagged cell its first line and the lines that it printed.
+
+    Pictures are a dict: by name and by setting the lines of what a picture says and draws.
+    """
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
 
 
@@ -83,6 +98,19 @@ def printed(outputs: list[nbformat.NotebookNode]) -> list[str]:
     return lines
 
 
+def alike(one: str, other: str) -> bool:
+    """Return whether two lines are the same, but for the last of six digits, which depends on the processor."""
+    if NUMBER.sub("\0", one) != NUMBER.sub("\0", other):
+        return False
+    pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
+    return all(a == b or (max(len(a), len(b)) > 5 and math.isclose(float(a), float(b), rel_tol=1e-5)) for a, b in pairs)
+
+
+def settled(lines: list[str], stored: list[str]) -> list[str]:
+    """Return lines as they are stored, where there are such or any like them."""
+    return [next((old for old in [line, *stored] if old in stored and alike(old, line)), line) for line in lines]
+
+
 class Kernel(RunningKernel):
     """A kernel as a reader has it: it counts the cells, and hears nothing of pytest."""
 
@@ -95,6 +123,8 @@ class Kernel(RunningKernel):
             stderr=subprocess.DEVNULL,
         )
         self._ensure_iopub_up()
+        reply = self.kc.execute(WATCH, silent=True, store_history=False, reply=True, timeout=60)
+        assert reply["content"]["status"] == "ok", reply["content"]
 
     def execute_cell_input(self, cell_input: str, allow_stdin: bool | None = None) -> str:
         """Send a cell to the kernel, and return the id of the message."""
@@ -111,9 +141,12 @@ class Chapter(IPyNbFile):
             return
         self.nb = notebook
         self.references = read_references(reference_file(self.config.rootpath, self.name))
+        self.pictures = dict(read_references(reference_file(self.config.rootpath, f"pictures/{self.name}")))
+        self.drawn: set[str] = set()  # the names of the pictures that were drawn
         cells = executed.code_cells(self.nb)
+        self.cells = len(cells)
         self.checked = sum(CHECKED in cell.metadata.get("tags", []) for cell in cells)
-        self.awaited = set(range(1, len(cells) + 1))  # the cells that have not yet run well
+        self.awaited = set(range(1, self.cells + 1))  # the cells that have not yet run well
         position = 0
         for number, cell in enumerate(cells, start=1):
             tags = cell.metadata.get("tags", [])
@@ -129,11 +162,14 @@ class Chapter(IPyNbFile):
                 position += 1
             yield item
         if any("explore(" in cell.source for cell in cells):
-            self.awaited.add(number := len(cells) + 1)
+            self.awaited.add(number := self.cells + 1)
             last = nbformat.v4.new_code_cell(LAST)
             yield Cell.from_parent(self, name="explorers", cell_num=number, cell=last, options=defaultdict(bool))
-        if len(self.references) > self.checked and not any(map(self.config.getoption, REFERENCE_OPTIONS)):
-            yield Surplus.from_parent(self, name="references")
+        if not any(map(self.config.getoption, REFERENCE_OPTIONS)):
+            if len(self.references) > self.checked:
+                yield Surplus.from_parent(self, name="references")
+            if self.pictures:
+                yield Undrawn.from_parent(self, name="pictures")
 
     def setup(self) -> None:
         """Take the outputs of the last run if they stand, and start a kernel if not."""
@@ -141,6 +177,9 @@ class Chapter(IPyNbFile):
         self.state = executed.state(root, self.nb)
         if kept := executed.find(root, self.path.stem, self.state):
             executed.show(self.nb, kept)
+            old = nbformat.read(kept, as_version=4)
+            for cell, was in zip(*map(executed.code_cells, (self.nb, old)), strict=True):
+                cell.metadata.pictures = was.metadata.pictures  # which the book has no use for
         else:
             self.kernel = Kernel(self.path.parent)
             reply = self.kernel.kc.kernel_info(reply=True, timeout=60)
@@ -166,6 +205,8 @@ class Cell(IPyNbCell):
         if self.parent.kernel:
             super().runtest()
             self.cell.outputs, self.cell.execution_count = self.test_outputs, self.cell_num
+            found = [out.data.pop(FORMAT, None) for out in self.cell.outputs if "data" in out]
+            self.cell.metadata.pictures = [each for each in found if each]
         outputs = self.cell.outputs
         if errors := printed([out for out in outputs if out.output_type == "stream" and out.name == "stderr"]):
             self.raise_cell_error("The cell wrote to stderr", "\n".join(errors))
@@ -175,6 +216,8 @@ class Cell(IPyNbCell):
         if self.options["check_exception"] and not raised:
             self.raise_cell_error("The cell is tagged raises-exception and raised nothing")
         self.parent.awaited.discard(self.cell_num)
+        if self.cell_num <= self.parent.cells and not self.config.getoption("--execute-only"):
+            self.compare_pictures()
         if self.position is not None:
             self.compare(self.position, printed(outputs))
 
@@ -188,6 +231,34 @@ class Cell(IPyNbCell):
         elif lines != (stored := self.parent.references[position]["output"]):
             changes = difflib.unified_diff(stored, lines, "stored reference", "this run", lineterm="")
             self.raise_cell_error("The cell's output differs from its reference", "\n".join(changes))
+
+    def compare_pictures(self) -> None:
+        """Compare what the cell's pictures say and draw with their references, or note it as the new ones."""
+        about = self.cell.metadata.get("mystnb", {})
+        words = " ".join(about.get("image", {}).get("alt", "").split())
+        fresh: dict[str, dict[str, list[str]]] = {}
+        for picture in self.cell.metadata.pictures:
+            name = picture.get("name") or about.get("figure", {}).get("name", self.name)
+            said = picture["drawn"] if "name" in picture else {"": [f"says: {words}", *picture["drawn"]]}
+            if name in self.parent.drawn:
+                self.raise_cell_error(f"Two pictures of the chapter are called {name}")
+            self.parent.drawn.add(name)
+            stored = self.parent.pictures.get(name, {})
+            fresh[name] = {setting: settled(lines, stored.get(setting, [])) for setting, lines in said.items()}
+        if self.config.getoption("--refresh-references"):
+            part = [f"pictures/{self.parent.name}", self.cell_num - 1, self.parent.cells, fresh]
+            self.user_properties.append(("reference", part))
+            return
+        for name, settings in fresh.items():
+            stored = self.parent.pictures.get(name, {})
+            changes: list[str] = []
+            for setting in dict.fromkeys([*stored, *settings]):
+                old, new = stored.get(setting, []), settings.get(setting, [])
+                title = f"{name} {setting}".strip()
+                changes += difflib.unified_diff(old, new, f"{title}, stored", f"{title}, this run", lineterm="")
+            what = "differs from its reference" if stored else "is to be checked, but no reference is stored"
+            if changes:
+                self.raise_cell_error(f"The picture {name} {what}", "\n".join(changes))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str:
         """Say first what is wrong, then where."""
@@ -210,6 +281,19 @@ class Surplus(pytest.Item):
         """Say how many are too many."""
         stored, checked = len(self.parent.references), self.parent.checked
         pytest.fail(f"{stored} references are stored, but {checked} cells have the tag {CHECKED}", pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Name the chapter in the report's headings."""
+        return self.path, 0, f"{self.path.relative_to(self.config.rootpath)}::{self.name}"
+
+
+class Undrawn(Surplus):
+    """Fails because pictures are stored that the chapter doesn't draw."""
+
+    def runtest(self) -> None:
+        """Say which, unless a cell that may draw them has failed or was not to be run."""
+        if not self.parent.awaited and (left := set(self.parent.pictures) - self.parent.drawn):
+            pytest.fail(f"References of pictures are stored that no cell draws: {sorted(left)}", pytrace=False)
 
 
 class Record:
@@ -239,7 +323,7 @@ class Record:
         self.chapters[ran].add(chapter)
 
     def keep(self, chapter: str, position: int, expected: int, reference: dict[str, Any]) -> None:
-        """Hold a fresh reference until the run is over."""
+        """Hold a fresh reference, or the pictures of a cell, until the run is over."""
         self.expected[chapter] = expected
         self.fresh[chapter][position] = reference
 
@@ -257,10 +341,15 @@ class Record:
             file = reference_file(self.root, chapter)
             name = str(file.relative_to(self.root))
             if len(cells) < self.expected[chapter]:
-                terminalreporter.write_line(f"{name}: kept as it was, for a checked cell did not pass or did not run")
+                terminalreporter.write_line(f"{name}: kept as it was, for a cell did not pass or did not run")
                 continue
+            references: Any = [cells[position] for position in sorted(cells)]
+            if file.parent.name == "pictures":
+                references = {name: settings for cell in references for name, settings in cell.items()}
             old = file.read_text(encoding="utf-8") if file.exists() else ""
-            new = json.dumps([cells[position] for position in sorted(cells)], indent=1, ensure_ascii=False) + "\n"
+            if not (old or references):
+                continue
+            new = json.dumps(references, indent=1, ensure_ascii=False) + "\n"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(new, encoding="utf-8", newline="\n")
             changes = list(difflib.unified_diff(old.splitlines(), new.splitlines(), name, name, lineterm=""))

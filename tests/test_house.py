@@ -14,7 +14,7 @@ from pathlib import Path
 import executed
 import outcomes
 import pytest
-from notebooks import CHECKED
+from notebooks import CHECKED, alike
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
@@ -26,9 +26,14 @@ def cell(source: str, *tags: str) -> str:
     return f"\n```{{code-cell}} ipython3\n{head}{source}\n```\n"
 
 
-def write(folder: Path, name: str, *cells: str, stored: list[list[str]] | None = None) -> None:
+def write(folder: Path, name: str, *cells: str, stored: list[list[str]] | None = None, pictures: object = None) -> None:
     """Write a chapter, and the references that are stored for it."""
     (folder / "chapters").mkdir(exist_ok=True)
+    if pictures is not None:
+        (folder / "tests" / "reference" / "pictures").mkdir(parents=True, exist_ok=True)
+        (folder / "tests" / "reference" / "pictures" / f"{name}.json").write_text(
+            json.dumps(pictures), encoding="utf-8"
+        )
     (folder / "chapters" / f"{name}.md").write_text(HEADER + "".join(cells), encoding="utf-8")
     if stored is not None:
         (folder / "tests" / "reference").mkdir(parents=True, exist_ok=True)
@@ -71,14 +76,15 @@ def drafts(tmp_path_factory) -> tuple[Path, str]:
     write(folder, "unstored", checked)
     figure = "def draw(n):\n    return Figure(label=f'{n} of {total}')\nexplore(draw, n=Slider('n', [1, 2]))"
     imports = "from matplotlib.figure import Figure\nfrom fairlib.explorers import Slider, explore\ntotal = 2"
-    write(folder, "reused", cell(imports), cell(figure), cell("total = 3"))
+    drawn = {"draw": {"n=1": ["says: 1 of 2"], "n=2": ["says: 2 of 2"]}}
+    write(folder, "reused", cell(imports), cell(figure), cell("total = 3"), pictures=drawn)
     write(folder, "surplus", checked, stored=[["42"], ["43"]])
     return folder, run(folder)
 
 
 def test_sound_chapter_passes(drafts):
     assert "chapters/sound.md" not in drafts[1].partition("short test summary")[2]
-    assert "7 failed, 9 passed" in drafts[1]
+    assert "7 failed, 10 passed" in drafts[1]
 
 
 @pytest.mark.parametrize(
@@ -149,6 +155,133 @@ def test_refresh_stores_the_outputs_and_shows_what_changed(tmp_path):
     ]
 
 
+BARS = """---
+mystnb:
+  figure: {name: fig-bars}
+  image: {alt: Two bars of 3 and 4.}
+---
+import matplotlib.pyplot as plt
+plt.figure(layout="constrained")
+plt.bar([1, 2], [3, 4], label="heights")
+plt.show()"""
+GROWTH = """from matplotlib.figure import Figure
+from fairlib.explorers import Slider, explore
+def growth(n):
+    fig = Figure(label=f"It grows to {n * 2:g}.")
+    fig.subplots().plot(range(11), [n / 5 * x for x in range(11)], label="growth")
+    return fig
+explore(growth, n=Slider("n", [1, 2, 3, 4]))"""
+STORED = {
+    "fig-bars": {
+        "": [
+            "says: Two bars of 3 and 4.",
+            "axes '': x '', 0.51, 2.49; y '', 0, 4.2",
+            "  BarContainer 'heights': left 0.6, 1.6; bottom 0, 0; right 1.4, 2.4; top 3, 4",
+        ]
+    },
+    "growth": {
+        f"n={n}": [
+            f"says: It grows to {2 * n}.",
+            f"axes '': x '', -0.5, 10.5; y '', {-0.1 * n:g}, {2.1 * n:g}",
+            "  Line2D 'growth': x 11 from 0 to 10, between 0 and 10, mean 2.5 then 8; "
+            f"y 11 from 0 to {2 * n}, between 0 and {2 * n}, mean {0.5 * n:g} then {1.6 * n:g}",
+        ]
+        for n in (2, 1, 4)  # the start, which is the middle as well, and both ends
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def drawings(tmp_path_factory) -> tuple[Path, str]:
+    """Chapters whose pictures are stored, some of them drawn or described with another scale, and what is said."""
+    folder = tmp_path_factory.mktemp("drawings")
+    for name, old, new in [
+        ("same", "", ""),
+        ("last_digit", "[3, 4]", "[3, 4.000008]"),
+        ("bars", "[3, 4]", "[1.05 * 3, 1.05 * 4]"),
+        ("alt", "3 and 4.", "3.15 and 4.2."),
+        ("line", "n / 5", "1.05 * n / 5"),
+        ("words", "n * 2", "1.05 * n * 2"),
+        ("stops", "[1, 2, 3, 4]", "[1, 2, 3, 5]"),
+    ]:
+        write(folder, name, *(cell(source.replace(old, new)) for source in (BARS, GROWTH)), pictures=STORED)
+    write(
+        folder, "twice", cell("import matplotlib.pyplot as plt\nfor _ in 1, 2:\n    plt.plot([1, 2])\n    plt.show()")
+    )
+    write(folder, "unstored", cell(BARS))
+    write(folder, "undrawn", cell(BARS), pictures=STORED)
+    return folder, run(folder)
+
+
+def test_pictures_that_are_as_stored_pass(drawings):
+    for name in ("same", "last_digit"):
+        assert f"chapters/{name}.md" not in drawings[1].partition("short test summary")[2]
+    assert "8 failed" in drawings[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        (
+            "bars.md::Cell 1",
+            r"The picture fig-bars differs.*^-  BarContainer 'h.* 3, 4$.*^\+  BarContainer .* 3.15, 4.2$",
+        ),
+        ("alt.md::Cell 1", r"The picture fig-bars differs.*^-says: Two bars of 3 and 4.\n\+says: .* 3.15 and 4.2.$"),
+        (
+            "line.md::Cell 2",
+            r"The picture growth differs.*^--- growth n=4, stored.*^-  Line2D .* to 8,.*^\+  .* to 8.4,",
+        ),
+        ("words.md::Cell 2", r"The picture growth differs.*^-says: It grows to 8.\n\+says: It grows to 8.4.$"),
+        ("stops.md::Cell 2", r"The picture growth differs.*^--- growth n=4, stored.*^-says.*^--- growth n=5, stored"),
+        ("twice.md::Cell 1", "Two pictures of the chapter are called Cell 1"),
+        ("unstored.md::Cell 1", "The picture fig-bars is to be checked, but no reference is stored"),
+        ("undrawn.md::pictures", r"References of pictures are stored that no cell draws: \['growth'\]"),
+    ],
+)
+def test_another_picture_fails_by_name(drawings, name, reason):
+    assert re.search(rf"^FAILED chapters/{re.escape(name)} - ", drawings[1], re.MULTILINE)
+    chapter, _, item = name.partition("::")
+    said = re.search(rf"^_+ chapters/{chapter}::{item} _+$(.*?)^(?:_+|=+) ", drawings[1], re.MULTILINE | re.DOTALL)
+    assert said
+    assert re.search(reason, said[1], re.MULTILINE | re.DOTALL)
+
+
+def test_a_picture_is_compared_and_described_anew_where_its_chapter_stood(drawings):
+    folder, first = drawings
+    assert "chapters: 10 executed, 0 unchanged" in first
+    same = folder / "chapters" / "same.md"
+    same.write_text(same.read_text(encoding="utf-8").replace("3 and 4.", "3 and 5."), encoding="utf-8")
+    again = run(folder, "chapters/same.md", "chapters/line.md", "chapters/last_digit.md")
+    assert "chapters: 0 executed, 3 unchanged" in again
+    assert re.findall("^FAILED chapters/(.*) - ", again, re.MULTILINE) == ["same.md::Cell 1", "line.md::Cell 2"]
+
+
+def test_refresh_stores_pictures_and_leaves_those_that_are_alike(tmp_path):
+    old = {"fig-bars": STORED["fig-bars"], "gone": {"": ["says: nothing"]}}
+    write(tmp_path, "draft", cell(BARS.replace("[3, 4]", "[3, 4.000008]")), cell(GROWTH), pictures=old)
+    said = run(tmp_path, "--refresh-references")
+    assert '+   "says: It grows to 8."' in said
+    fresh = json.loads((tmp_path / "tests" / "reference" / "pictures" / "draft.json").read_text(encoding="utf-8"))
+    assert fresh == STORED
+    assert "4 passed" in run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("x 0.123456, 3", "x 0.123457, 3", True),
+        ("x 1.23457e+06", "x 1.23456e+06", True),
+        ("x 0.123456, 3", "x 0.123459, 3", False),
+        ("x 123.456", "x 129.629", False),
+        ("says: 0.10", "says: 0.1", False),
+        ("x 1, 2", "x 1, 2, 3", False),
+        ("x 1, 2", "y 1, 2", False),
+    ],
+)
+def test_only_the_last_of_six_digits_may_differ(one, other, same):
+    assert alike(one, other) is same
+
+
 def test_only_what_has_changed_is_executed(tmp_path):
     package = tmp_path / "fairlib" / "rules.py"
     package.parent.mkdir()
@@ -212,7 +345,7 @@ def test_book_shows_what_was_executed_and_nothing_else(tmp_path):
 def test_every_reference_belongs_to_a_chapter():
     chapters = {path.stem for path in (ROOT / "chapters").glob("*.md")}
     # `plays` is what every policy plays, see test_plays.py
-    assert {path.stem for path in (ROOT / "tests" / "reference").glob("*.json")} <= chapters | {"plays"}
+    assert {path.stem for path in (ROOT / "tests" / "reference").rglob("*.json")} <= chapters | {"plays"}
 
 
 def test_plays_are_counted_by_one_symbol():
