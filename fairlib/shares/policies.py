@@ -73,7 +73,7 @@ def fair_learn(learner: Policy, shares: ArrayLike, tolerance: float = 0.0) -> Po
         )
     settings: dict[str, Any] = {"shares": owed, "tolerance": slack, "learner": learner}
     name = f"FAIR-LEARN({learner.name})"
-    return Policy(name, fair_learn_rule, arms=owed.size, interpret=learner.interpret, **settings)
+    return Policy(name, fair_learn_rule, arms=owed.size, **settings)
 
 
 def fair_ucb(shares: ArrayLike, tolerance: float = 0.0) -> Policy:
@@ -290,7 +290,7 @@ def fair_by_deadline(learner: Policy, shares: ArrayLike, tolerance: int = 0) -> 
     slack = float(checks.whole("tolerance", tolerance, 0))
     settings: dict[str, Any] = {"shares": owed, "tolerance": slack, "ahead": 10_000, "learner": learner}
     name = f"by deadline({learner.name})"
-    return Policy(name, fair_by_deadline_rule, arms=owed.size, interpret=learner.interpret, **settings)
+    return Policy(name, fair_by_deadline_rule, arms=owed.size, **settings)
 
 
 @rule
@@ -356,7 +356,7 @@ def fair_in_windows(learner: Policy, shares: ArrayLike, tolerance: float = 0.0, 
     settings: dict[str, Any] = {"shares": owed, "tolerance": checks.real("tolerance", tolerance, 0, math.inf)}
     settings |= {"credit": checks.real("credit", credit, 1, math.inf), "learner": learner}
     name = f"in windows({learner.name})"
-    return Policy(name, fair_in_windows_rule, arms=owed.size, interpret=learner.interpret, **settings)
+    return Policy(name, fair_in_windows_rule, arms=owed.size, **settings)
 
 
 def _one_play(learner: Policy) -> None:
