@@ -255,7 +255,7 @@ def floats(name: str, value: Any, allowed: str) -> NDArray[np.float64]:
 
 
 def _may_be_masked(value: Any) -> bool:
-    """Say whether something is a masked array; of what has no mask, without NumPy's module of those, which loads long."""
+    """Say whether something is a masked array; most need not wait until NumPy has loaded its module of those."""
     return hasattr(value, "mask") and isinstance(value, np.ma.MaskedArray)
 
 
