@@ -157,7 +157,7 @@ def drawn(cell: NotebookNode, result: object) -> list[tuple[str, bytes]]:
     if isinstance(result, Explorer):
         names = ["".join(f".{name}-{value}" for name, value in setting.items()) for setting in result.settings]
         frames = [result.frame(**setting).svg.encode() for setting in result.settings]
-        return list(zip(names, frames, strict=True))
+        return [(name.replace(" ", "-"), frame) for name, frame in zip(names, frames, strict=True)]
     return [("", picture.data) for _, picture in every_figure.pictures("", [cell])]
 
 
@@ -245,7 +245,7 @@ def main(root: Path) -> int:
         made[key] = [each for page in pages for each in page.series if each.cell in cells_of(figure)]
         shown = {cell: page.pictures[cell] for cell in cells_of(figure) for page in pages if cell in page.pictures}
         write(folder, figure, made[key], shown)
-        print(f"{key}: {extent(made[key], 'runs') or 'a drawing'}; in the book {extent(made[key], 'runs of the book')}")
+        print(f"{key}: {extent(made[key], 'runs')}; in the book {extent(made[key], 'runs of the book')}")
         if extent(made[key], "runs of the book") != figure["book"]:
             wrong.append(f"{key}: figures.csv says that the book has {figure['book']!r}")
     found, count = differ(made)
