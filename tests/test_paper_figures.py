@@ -119,3 +119,5 @@ def test_every_figure_that_needs_no_download_is_made():
     for key, row in table.items():
         assert bool(row["book"]) == (key in made), "what the book plays is said of those that are made"
         assert key not in made or row["pictures"], "nothing would be made of it"
+        rounds = row["rounds"].partition(" ")[0] if key in made else ""
+        assert f"; {rounds}" in f"; {row['book']}", "it is played over other rounds than the paper's"
