@@ -78,6 +78,8 @@ class Arms:
         self.means = checks.vector("means", means)
         self.draw = Bound(checks.function("draw", draw), DRAW, settings)
         _of_arms(self.draw, self.means.size)
+        for name, value in self.draw.settings.items():  # infinity is a setting of delays only
+            checks.array(name, value)
 
     def __repr__(self) -> str:
         return repr(self.draw)
@@ -92,11 +94,11 @@ def _of_arms(draw: Bound, arms: int | None) -> int | None:
     """Return of how many arms the settings are; refuse those that are not of as many as they must be."""
     for name, value in draw.settings.items():
         if np.ndim(value) not in (1, 2):
-            raise ValueError(f"{name} must have a number for each arm, not {value!r}")
+            raise ValueError(f"{name} must have a number for each arm, not {checks.said(value)}")
         if arms is not None and len(value) != arms:
             raise ValueError(f"{name} must have {arms} numbers, one an arm, not {len(value)}")
         if len(value) == 0:
-            raise ValueError(f"{name} must have a number for each arm, not {value!r}")
+            raise ValueError(f"{name} must have a number for each arm, not {checks.said(value)}")
         arms = len(value)
     return arms
 
@@ -235,8 +237,7 @@ class Delay:
     """
 
     def __init__(self, draw: Callable[..., float], *, name: str = "own", **settings: ArrayLike) -> None:
-        if not isinstance(name, str):
-            raise TypeError(f"name must be a string, not {name!r}")
+        checks.text("name", name)
         self.name, self.draw = name, Bound(checks.function("draw", draw), DELAY, settings)
         self.arms = _of_arms(self.draw, None)
         given, rng = self.draw.settings, np.random.default_rng(0)
@@ -250,7 +251,7 @@ class Delay:
             if not (number == math.inf or (number >= 0 and number == math.floor(number))):
                 raise ValueError(
                     f"the delay {name!r} must be a whole number of rounds of at least 0, or infinity for never, "
-                    f"not {late!r} (arm {arm}, reward {reward:g})"
+                    f"not {checks.said(late)} (arm {arm}, reward {reward:g})"
                 )
 
     def __repr__(self) -> str:
@@ -293,11 +294,9 @@ class Bandit:
     outcome: ClassVar[type[Result]] = Result
 
     def __post_init__(self) -> None:
-        if not isinstance(self.arms, Arms):
-            raise TypeError(f"arms must be Arms, such as bernoulli([0.9, 0.5]), not {self.arms!r}")
+        checks.instance("arms", self.arms, Arms, "Arms, such as bernoulli([0.9, 0.5])")
         object.__setattr__(self, "plays", checks.whole("plays", self.plays, 1, self.arms.means.size))
-        if not isinstance(self.delay, Delay | None):
-            raise TypeError(f"delay must be a Delay, not {self.delay!r}")
+        checks.instance("delay", self.delay, Delay | None, "a Delay")
         if self.delay is not None and self.delay.arms not in (None, self.arms.means.size):
             raise ValueError(f"delay must be of {self.arms.means.size} arms, not {self.delay.arms}")
 

@@ -399,15 +399,16 @@ class Bound:
         if hasattr(value, "lay_out") and not self.form.by_arm:
             return value  # a merit function, or a policy
         if kind is bool and not self.form.by_arm:
-            if not isinstance(value, bool | np.bool_):
-                raise TypeError(f"{name} must be True or False, not {value!r}")
+            checks.flag(name, value)
             return float(value)
         if kind is int and not self.form.by_arm:
             if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-                raise TypeError(f"{name} must be a whole number, not {value!r}")
+                raise TypeError(f"{name} must be a whole number, not {checks.said(value)}")
             return float(checks.whole(name, value, -(2**53), 2**53))  # a float holds these exactly
         if isinstance(value, str | bytes | Mapping) or value is None:
-            raise TypeError(f"{name} must be a number, an array of numbers, a Merit or a Policy, not {value!r}")
+            raise TypeError(
+                f"{name} must be a number, an array of numbers, a Merit or a Policy, not {checks.said(value)}"
+            )
         try:
             axes = np.ndim(value)
         except ValueError:  # rows of different lengths, which are refused below

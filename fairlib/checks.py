@@ -9,10 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["whole", "real", "spread", "flag", "function", "floats", "vector", "array", "many", "pair", "path"]
+__all__ = [
+    "whole",
+    "real",
+    "spread",
+    "chance",
+    "flag",
+    "function",
+    "floats",
+    "vector",
+    "array",
+    "many",
+    "pair",
+    "path",
+    "text",
+    "instance",
+    "said",
+]
 
 
 _LARGEST = 2**53  # up to here a float holds every whole number; an array's length must be far below
+_NAME = 255  # the bytes of a file's name
+_MOST = 1e150  # up to here a float holds a number's square
 
 
 def whole(name: str, value: Any, low: int, high: int | None = _LARGEST) -> int:
@@ -49,11 +67,11 @@ def whole(name: str, value: Any, low: int, high: int | None = _LARGEST) -> int:
     open_ended = high is None or high == _LARGEST
     allowed = f"a whole number of at least {low}" if open_ended else f"a whole number from {low} to {high}"
     if isinstance(value, _NO_NUMBERS) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be {allowed}, not {_said(value)}")
+        raise TypeError(f"{name} must be {allowed}, not {said(value)}")
     number = int(value)
     if number < low or (high is not None and number > high):
         too_large = f" and at most {high}" if open_ended and number > low else ""
-        raise ValueError(f"{name} must be {allowed}{too_large}, not {_said(value)}")
+        raise ValueError(f"{name} must be {allowed}{too_large}, not {said(value)}")
     return number
 
 
@@ -75,7 +93,7 @@ def real(
     value : object
         What was given.
     low, high : float
-        The closed range allowed.
+        The closed range allowed; without a highest number, one whose square a float holds, up to 1e150 in size.
     above, below : float
         What the number must exceed, and what must exceed it.
 
@@ -100,20 +118,26 @@ def real(
     Traceback (most recent call last):
     ValueError: failure must be a number in (0, 1], not 0.0
     """
+    return _real(name, value, low, high, above, below, _MOST)
+
+
+def _real(name: str, value: Any, low: float, high: float, above: float, below: float, most: float) -> float:
     allowed = f"a number{_range(low, high, above, below)}"
     if not _is_real(type(value)):
-        raise TypeError(f"{name} must be {allowed}, not {_said(value)}")
+        raise TypeError(f"{name} must be {allowed}, not {said(value)}")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not (math.isfinite(number) and low <= number <= high and above < number < below):
-        raise ValueError(f"{name} must be {allowed}, not {_said(value)}")
+        raise ValueError(f"{name} must be {allowed}, not {said(value)}")
+    if abs(number) > most and high == math.inf:
+        raise ValueError(f"{name} must be {allowed}, at most {most:g} in size, not {said(value)}")
     return number
 
 
 def spread(name: str, value: Any) -> float:
-    """Take a standard deviation, above 0 and such that neither its square nor one over it is too large for a float.
+    """Take a standard deviation or another scale: above 0, its square and one over it not too large for a float.
 
     Parameters
     ----------
@@ -140,7 +164,39 @@ def spread(name: str, value: Any) -> float:
     Traceback (most recent call last):
     ValueError: sd must be a number in [1e-75, 1e+75], not 1e-200
     """
-    return real(name, real(name, value, above=0), 1e-75, 1e75)
+    positive = _real(name, value, -math.inf, math.inf, 0, math.inf, math.inf)
+    return real(name, positive, 1e-75, 1e75)
+
+
+def chance(name: str, value: Any) -> float:
+    """Take a probability above 0 and below 1, and not so small that one over it is too large to go on with.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : object
+        What was given.
+
+    Returns
+    -------
+    float
+        The number.
+
+    Raises
+    ------
+    TypeError
+        If it is not a number.
+    ValueError
+        If it is nan, infinite or out of range.
+
+    Examples
+    --------
+    >>> chance("failure", 1)
+    Traceback (most recent call last):
+    ValueError: failure must be a number in (0, 1), not 1
+    """
+    return real(name, real(name, value, above=0, below=1), 1e-75, below=1)
 
 
 def flag(name: str, value: Any) -> bool:
@@ -170,7 +226,7 @@ def flag(name: str, value: Any) -> bool:
     TypeError: progress must be True or False, not 'no'
     """
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False, not {_said(value)}")
+        raise TypeError(f"{name} must be True or False, not {said(value)}")
     return bool(value)
 
 
@@ -201,7 +257,7 @@ def function(name: str, value: Any) -> Any:
     TypeError: draw must be a function, not 0.5
     """
     if not callable(value):
-        raise TypeError(f"{name} must be a function, not {_said(value)}")
+        raise TypeError(f"{name} must be a function, not {said(value)}")
     return value
 
 
@@ -237,9 +293,9 @@ def floats(name: str, value: Any, allowed: str) -> NDArray[np.float64]:
     """
     parts = value if isinstance(value, list | tuple) else [value]
     if any(_may_be_masked(part) and np.ma.is_masked(part) for part in parts):
-        raise ValueError(f"{name} must be {allowed}, with none masked, not {_said(value)}")
+        raise ValueError(f"{name} must be {allowed}, with none masked, not {said(value)}")
     if isinstance(value, bytearray | memoryview):
-        raise TypeError(f"{name} must be {allowed}, not {_said(value)}")
+        raise TypeError(f"{name} must be {allowed}, not {said(value)}")
     try:
         # What is no array is looked at number by number, as an array of floats hides that one of them was True.
         given = np.asarray(value) if hasattr(value, "__array__") else np.array(value, dtype=object)
@@ -249,9 +305,9 @@ def floats(name: str, value: Any, allowed: str) -> NDArray[np.float64]:
         with np.errstate(over="ignore"):
             return np.array(given, dtype=np.float64, order="C")
     except OverflowError:
-        raise ValueError(f"{name} must be {allowed}, none too large for a float, not {_said(value)}") from None
+        raise ValueError(f"{name} must be {allowed}, none too large for a float, not {said(value)}") from None
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be {allowed}, not {_said(value)}") from None
+        raise TypeError(f"{name} must be {allowed}, not {said(value)}") from None
 
 
 def _may_be_masked(value: Any) -> bool:
@@ -264,15 +320,6 @@ def _is_real(kind: type) -> bool:
 
 
 _NO_NUMBERS = bool, np.bool_, np.timedelta64  # though Python or NumPy has them as whole numbers
-
-
-def _said(value: Any) -> str:
-    """Return how a value reads, in a line that is not too long."""
-    try:
-        text = " ".join(repr(value).split())
-    except ValueError:  # of a whole number with thousands of digits
-        return "a number of thousands of digits"
-    return text if len(text) <= 200 else f"{text[:150]}...{text[-40:]}"
 
 
 def vector(
@@ -311,11 +358,13 @@ def vector(
     """
     array = floats(name, value, "a list of numbers, one an arm")
     if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"{name} must be a list of at least one number, one an arm, not {_said(value)}")
-    bad = ~(np.isfinite(array) & (array >= low) & (array <= high) & (array > above))
+        raise ValueError(f"{name} must be a list of at least one number, one an arm, not {said(value)}")
+    bad = ~(np.isfinite(array) & (array >= low) & (array <= high) & (array > above) & (np.abs(array) <= _MOST))
     if bad.any():
         arm = int(np.argmax(bad))
-        raise ValueError(f"{name} must be numbers{_range(low, high, above)}, not {array[arm]} (arm {arm})")
+        raise ValueError(
+            f"{name} must be numbers{_range(low, high, above)}{_size(array[arm])}, not {array[arm]} (arm {arm})"
+        )
     array.flags.writeable = False
     return array
 
@@ -358,15 +407,19 @@ def array(
     numbers = floats(name, value, shape)
     if axes is not None and (numbers.ndim != axes or numbers.size == 0):
         raise ValueError(f"{name} must be {shape}, none empty, not of shape {numbers.shape}")
-    bad = ~np.isfinite(numbers)
-    if low > -math.inf or high < math.inf:  # not always, as contexts can be most of the memory
-        bad |= (numbers < low) | (numbers > high)
+    bad = ~(numbers >= max(low, -_MOST))
+    bad |= ~(numbers <= min(high, _MOST))
     if bad.any():
         place = [int(i) for i in np.argwhere(bad)[0]]
-        said = f"{numbers[tuple(place)]}{f' (at {place})' if place else ''}"
-        raise ValueError(f"{name} must be finite numbers{_range(low, high, -math.inf)}, not {said}")
+        found = f"{numbers[tuple(place)]}{f' (at {place})' if place else ''}"
+        size = _size(numbers[tuple(place)])
+        raise ValueError(f"{name} must be finite numbers{_range(low, high, -math.inf)}{size}, not {found}")
     numbers.flags.writeable = False
     return numbers
+
+
+def _size(number: float) -> str:
+    return f", at most {_MOST:g} in size" if _MOST < abs(number) < math.inf else ""
 
 
 def _range(low: float, high: float, above: float, below: float = math.inf) -> str:
@@ -422,13 +475,14 @@ def many(name: str, value: ArrayLike, low: float, *, whole: bool = False) -> NDA
         and all(isinstance(each, kind) and not isinstance(each, _NO_NUMBERS) for each in array.flat)
     )
     if not fit:
-        raise TypeError(f"{name} must be {allowed}, not {_said(value)}")
+        raise TypeError(f"{name} must be {allowed}, not {said(value)}")
     try:
         found = np.asarray(array, np.float64)
     except OverflowError:
         found = np.array(math.inf)
-    if not (np.isfinite(found) & (found >= low)).all():
-        raise ValueError(f"{name} must be {allowed}, not {_said(value)}")
+    if not ((found >= low) & (found <= _MOST)).all():
+        size = _size(found[np.isfinite(found)].max(initial=0))
+        raise ValueError(f"{name} must be {allowed}{size}, not {said(value)}")
     return found
 
 
@@ -462,7 +516,7 @@ def pair(name: str, value: Any, example: str) -> tuple[Any, Any]:
     """
     listed = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
     if not listed or len(value) != 2:
-        raise TypeError(f"{name} must be {example}, not {_said(value)}")
+        raise TypeError(f"{name} must be {example}, not {said(value)}")
     return value[0], value[1]
 
 
@@ -496,8 +550,105 @@ def path(name: str, value: Any) -> pathlib.Path:
     """
     allowed = "the path of a file, a string or a pathlib.Path"
     if not isinstance(value, str | os.PathLike):
-        raise TypeError(f"{name} must be {allowed}, not {_said(value)}")
+        raise TypeError(f"{name} must be {allowed}, not {said(value)}")
     found = pathlib.Path(value)
-    if not found.name or "\0" in str(found):
-        raise ValueError(f"{name} must be {allowed}, not {_said(value)}")
+    if not found.name or "\0" in str(found) or len(os.fsencode(found.name)) > _NAME:
+        raise ValueError(f"{name} must be {allowed}, not {said(value)}")
     return found
+
+
+def text(name: str, value: Any, *, empty: bool = True) -> str:
+    """Take a string.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : object
+        What was given.
+    empty : bool
+        Whether it may say nothing.
+
+    Returns
+    -------
+    str
+        The string.
+
+    Raises
+    ------
+    TypeError
+        If it is no string.
+    ValueError
+        If it says nothing, but must.
+
+    Examples
+    --------
+    >>> text("label", 3)
+    Traceback (most recent call last):
+    TypeError: label must be a string, not 3
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, not {said(value)}")
+    if not (empty or value.strip()):
+        raise ValueError(f"{name} must be a string that says something, not {said(value)}")
+    return value
+
+
+def instance(name: str, value: Any, kind: Any, example: str) -> Any:
+    """Take an object of one of the package's own kinds.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : object
+        What was given.
+    kind : type
+        What it must be.
+    example : str
+        What it is and how it is made, for the message.
+
+    Returns
+    -------
+    object
+        The same.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else.
+
+    Examples
+    --------
+    >>> instance("learner", 3, type, "a Policy, such as ucb1()")
+    Traceback (most recent call last):
+    TypeError: learner must be a Policy, such as ucb1(), not 3
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be {example}, not {said(value)}")
+    return value
+
+
+def said(value: Any) -> str:
+    """Return how a value reads, for a message: in one line that is not too long.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+
+    Returns
+    -------
+    str
+        What it reads, or what it is if it can't be shown.
+
+    Examples
+    --------
+    >>> said(np.eye(2)), said(10**5000)
+    ('array([[1., 0.], [0., 1.]])', 'a number of thousands of digits')
+    """
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a whole number has too many digits, or the reader's own class can't be shown
+        return "a number of thousands of digits" if isinstance(value, int) else f"a {type(value).__name__}"
+    return text if len(text) <= 200 else f"{text[:150]}...{text[-40:]}"

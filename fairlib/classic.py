@@ -273,7 +273,7 @@ def ucb1_worst_case_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
 def _seen_at_once(game: Any, kind: type[Bandit], example: str) -> None:
     """Refuse a game for which a bound is not proved: one of another kind, or one with a delay."""
     if not isinstance(game, kind):
-        raise TypeError(f"game must be a {kind.__name__}, such as {example}, not {game!r}")
+        raise TypeError(f"game must be a {kind.__name__}, such as {example}, not {checks.said(game)}")
     if game.delay is not None:
         raise ValueError(
             f"game must have no delay, as the bound is for rewards that are seen at once, not {game.delay.name!r}"

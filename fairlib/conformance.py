@@ -112,7 +112,7 @@ def check_policy(policy: Policy | ContextPolicy, arms: int | None = None) -> Non
         truth = np.linspace(0.2, 0.8, policy.dimension or 3)
         worlds = [ContextBandit(sphere(arms, np.roll(truth, by))) for by in (0, 1)]
     else:
-        raise TypeError(f"policy must be a Policy or ContextPolicy, such as ucb1(), not {policy!r}")
+        raise TypeError(f"policy must be a Policy or ContextPolicy, such as ucb1(), not {checks.said(policy)}")
     _look_outside(policy)
 
     plain, relabelled = (at_play(world, policy.replace(interpret=True)) for world in worlds)

@@ -194,7 +194,7 @@ class ContextPolicy(Ruled):
         interpret: bool = False,
         **settings: Any,
     ) -> None:
-        self.ridge = ridge if ridge is None else checks.real("ridge", ridge, above=0)
+        self.ridge = ridge if ridge is None else checks.spread("ridge", ridge)
         self.dimension = dimension if dimension is None else checks.whole("dimension", dimension, 1)
         self.horizon = horizon if horizon is None else checks.whole("horizon", horizon, 1)
         super().__init__(name, rule, interpret, settings, horizon=self.horizon)
@@ -415,8 +415,7 @@ class ContextBandit:
     outcome: ClassVar[type[Result]] = Result
 
     def __post_init__(self) -> None:
-        if not isinstance(self.world, World):
-            raise TypeError(f"world must be a World, such as sphere(5, [0.6, 0.8]), not {self.world!r}")
+        checks.instance("world", self.world, World, "a World, such as sphere(5, [0.6, 0.8])")
 
     def __repr__(self) -> str:
         return described(self)

@@ -561,12 +561,12 @@ def _recorded(rounds: ArrayLike | None, horizon: int) -> NDArray[np.int64]:
     try:
         array = np.asarray(rounds)
     except ValueError:  # rows of different lengths
-        raise ValueError(f"rounds must be {wanted}, not {rounds!r}") from None
+        raise ValueError(f"rounds must be {wanted}, not {checks.said(rounds)}") from None
     if array.dtype.kind not in "iu":
-        raise TypeError(f"rounds must be {wanted}, not {rounds!r}")
+        raise TypeError(f"rounds must be {wanted}, not {checks.said(rounds)}")
     if array.ndim != 1 or array.size == 0 or array.min() < 1 or array.max() > horizon:
-        raise ValueError(f"rounds must be {wanted}, not {rounds!r}")
+        raise ValueError(f"rounds must be {wanted}, not {checks.said(rounds)}")
     whole = array.astype(np.int64)  # differences of unsigned numbers are never negative
     if (np.diff(whole) <= 0).any():
-        raise ValueError(f"rounds must be {wanted}, not {rounds!r}")
+        raise ValueError(f"rounds must be {wanted}, not {checks.said(rounds)}")
     return whole

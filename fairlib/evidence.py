@@ -3,7 +3,6 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from fairlib import checks
@@ -101,7 +100,9 @@ def apart(first: ArrayLike, second: ArrayLike = 0.0) -> float:
     runs = checks.vector("first", first)
     if runs.size < _ENOUGH:
         raise ValueError(f"first must be of {_ENOUGH} runs or more, not of {runs.size}: too few for a verdict")
-    other = np.asarray(checks.array("second", second, 1) if np.ndim(second) else checks.real("second", second))
+    other = checks.array("second", second)
+    if other.ndim > 1:
+        raise ValueError(f"second must be a number or a row of numbers, not {checks.said(second)}")
     if other.ndim and other.size != runs.size:
         raise ValueError(f"second must be a number or of {runs.size} runs, as first is, not of {other.size}")
     difference = estimate(runs - other)

@@ -27,7 +27,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from fairlib import checks
-from fairlib.live import Live, LiveFigure
+from fairlib.live import Live, LiveFigure, _look_at_sliders
 from fairlib.rules import Rule
 
 __all__ = ["MOST_SETTINGS", "Frame", "Slider", "Explorer", "explore"]
@@ -99,30 +99,25 @@ class Slider:
     start: float | str | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.label, str):
-            raise TypeError(f"label must be a string, not {self.label!r}")
-        if not self.label.strip():
-            raise ValueError(f"label must say what the slider moves, not {self.label!r}")
+        checks.text("label", self.label, empty=False)
         unordered = isinstance(self.values, str | set | frozenset | dict)
         if unordered or not isinstance(self.values, Collection) or getattr(self.values, "shape", None) == ():
-            raise TypeError(f"values must be a list of numbers or strings, not {self.values!r}")
+            raise TypeError(f"values must be a list of numbers or strings, not {checks.said(self.values)}")
         values = tuple(value.item() if isinstance(value, np.generic) else value for value in self.values)
         if not 2 <= len(values) <= MOST_SETTINGS:
             raise ValueError(f"values must be 2 to {MOST_SETTINGS} numbers or strings, not {len(values)}")
-        for value in values:
-            if not isinstance(value, str):
-                checks.real("values", value)
-            elif not value.strip():
-                raise ValueError(f"values must be numbers or strings that can be read, not {value!r}")
+        values = tuple(_value(value) for value in values)
         texts = [_text(value) for value in values]
         twice = [text for text in texts if texts.count(text) > 1]
         if twice:
             raise ValueError(f"values must differ in how they read, but {twice[0]} is there more than once")
         start = values[(len(values) - 1) // 2] if self.start is None else self.start
-        if _text(start) not in texts:
-            raise ValueError(f"start must be one of {', '.join(texts)}, not {start!r}")
+        try:
+            place = texts.index(_text(start))
+        except Exception:  # what can't even be written is none of them
+            raise ValueError(f"start must be one of {', '.join(texts)}, not {checks.said(start)}") from None
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "start", values[texts.index(_text(start))])
+        object.__setattr__(self, "start", values[place])
 
     @property
     def texts(self) -> list[str]:
@@ -187,6 +182,11 @@ class Explorer:
     live : Live, optional
         What a page computes instead of storing pictures.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or `figure` can't draw a setting.
+
     Attributes
     ----------
     settings : list of dict
@@ -204,6 +204,10 @@ class Explorer:
     def __init__(
         self, figure: Callable[..., Figure], sliders: dict[str, Slider], autoplay: bool, live: Live | None = None
     ) -> None:
+        checks.function("figure", figure)
+        _look_at_sliders(sliders)
+        checks.flag("autoplay", autoplay)
+        checks.instance("live", live, Live | None, "a Live")
         self._live = None if live is None else LiveFigure(figure, sliders, live)
         self._figure: Callable[..., Figure] = self._live or figure
         self._sliders = sliders
@@ -383,22 +387,21 @@ def explore(
     >>> explore(powers, p=Slider("Power", [1, 2, 3]))
     Explorer(p: 3 settings)
     """
-    if not callable(figure):
-        raise TypeError(f"figure must be a function that returns a matplotlib Figure, not {figure!r}")
+    checks.function("figure", figure)
     if not 1 <= len(sliders) <= 2:
         raise ValueError(f"sliders must be one or two, not {len(sliders)}")
     for name, slider in sliders.items():
-        if not isinstance(slider, Slider):
-            raise TypeError(f"{name} must be a Slider, not {slider!r}")
+        checks.instance(name, slider, Slider, "a Slider")
     checks.flag("autoplay", autoplay)
-    if not isinstance(live, Live | None):
-        raise TypeError(f"live must be a Live, not {live!r}")
+    checks.instance("live", live, Live | None, "a Live")
     if live is not None and autoplay:
         raise ValueError("autoplay must be False for a live explorer, which plays nothing of its own accord")
     try:
         signature = inspect.signature(figure)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"figure must be a function whose parameters can be read, not {figure!r}: {error}") from None
+        raise TypeError(
+            f"figure must be a function whose parameters can be read, not {checks.said(figure)}: {error}"
+        ) from None
     given = list(sliders) if live is None else [*sliders, *Rule(live.shows).memory, *["ghosts"] * (live.runs > 1)]
     try:
         signature.bind(**dict.fromkeys(given))
@@ -427,7 +430,7 @@ def _draw(figure: Callable[..., Figure], setting: dict[str, Any]) -> Frame:
         with plt.rc_context(_SVG | {"path.simplify": not isinstance(figure, LiveFigure)}):
             picture = figure(**setting)
             if not isinstance(picture, Figure):
-                raise TypeError(f"figure must return a matplotlib Figure, not {picture!r}")
+                raise TypeError(f"figure must return a matplotlib Figure, not {checks.said(picture)}")
             alt = " ".join(str(picture.get_label()).split())
             if not alt:
                 raise ValueError(
@@ -466,6 +469,14 @@ def _range_input(slider: Slider) -> str:
         f'value="{slider.texts.index(_text(slider.start))}" aria-valuetext="{text}" autocomplete="off"></label>'
         f'<output aria-live="off">{text}</output></div>'
     )
+
+
+def _value(value: Any) -> float | str:
+    """Take a value of a slider: a string, a whole number as one, or another number."""
+    if isinstance(value, str):
+        return checks.text("values", value, empty=False)
+    number = checks.real("values", value)
+    return int(value) if isinstance(value, numbers.Integral) else number
 
 
 def _text(value: Any) -> str:

@@ -137,8 +137,7 @@ def look(name: str) -> dict[str, Any]:
     >>> look("my own") == look("my own") != look("another")
     True
     """
-    if not isinstance(name, str):
-        raise TypeError(f"name must be a string, not {name!r}")
+    checks.text("name", name)
     if name not in _LOOKS:
         return _look_of_its_own(name)
     colour, dash = _LOOKS[name]
@@ -150,7 +149,7 @@ _COLOURS = sorted({colour for colour, _ in _LOOKS.values()} - {INK})
 
 def _look_of_its_own(name: str) -> dict[str, Any]:
     """Return a colour of the palette, and a dash that nobody in the book has: two long strokes and a short one."""
-    number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
+    number = int.from_bytes(hashlib.sha256(name.encode(errors="surrogatepass")).digest()[:8], "big")
     number, colour = divmod(number, len(_COLOURS))
     number, first = divmod(number, 20)
     number, second = divmod(number, 8)
@@ -191,9 +190,8 @@ def curve(ax: Axes, rounds: ArrayLike, values: ArrayLike, name: str, label: str 
     """
     _check_axes(ax)
     style = look(name)
-    if not isinstance(label, str | None):
-        raise TypeError(f"label must be a string, not {label!r}")
-    x, sample = checks.floats("rounds", rounds, "numbers"), checks.floats("values", values, "numbers, a row a run")
+    checks.instance("label", label, str | None, "a string")
+    x, sample = checks.array("rounds", rounds), checks.floats("values", values, "numbers, a row a run")
     if x.ndim != 1 or sample.ndim != 2 or sample.shape[1] != x.size or not sample.size:
         raise ValueError(
             f"values must be of shape (runs, R), where rounds is of shape (R,), not {sample.shape} and {x.shape}"
@@ -248,8 +246,7 @@ def label_ends(ax: Axes) -> None:
 
 
 def _check_axes(ax: Any) -> None:
-    if not isinstance(ax, Axes):
-        raise TypeError(f"ax must be a matplotlib Axes, as plt.subplots() gives, not {ax!r}")
+    checks.instance("ax", ax, Axes, "a matplotlib Axes, as plt.subplots() gives")
 
 
 def show(function: Callable[..., Any] | Rule) -> Markdown:
@@ -282,7 +279,9 @@ def show(function: Callable[..., Any] | Rule) -> Markdown:
     except (TypeError, OSError, SyntaxError):  # no function, typed at a prompt, or a lambda within a line
         definition = None
     if not isinstance(definition, ast.FunctionDef | ast.ClassDef):
-        raise TypeError(f"function must be one defined by def or class, whose source can be read, not {function!r}")
+        raise TypeError(
+            f"function must be one defined by def or class, whose source can be read, not {checks.said(function)}"
+        )
     if (doc := ast.get_docstring(definition)) is not None:
         text = definition.body[0]
         indent = " " * (len(lines[text.lineno - 1]) - len(lines[text.lineno - 1].lstrip()))

@@ -104,7 +104,7 @@ def linucb(radius: float, ridge: float = 1.0) -> ContextPolicy:
     >>> bool(fl.simulate(game, linucb(radius=1.0), 5000).regret[0, -1] < 200)
     True
     """
-    lam, reach = checks.real("ridge", ridge, above=0), checks.real("radius", radius, 0)
+    lam, reach = checks.spread("ridge", ridge), checks.real("radius", radius, 0)
     return ContextPolicy("LinUCB", linucb_rule, ridge=lam, radius=reach)
 
 
@@ -155,11 +155,11 @@ def oful(noise: float, norm: float, failure: float, ridge: float = 1.0) -> Conte
     >>> bool(fl.simulate(game, oful(noise=1, norm=1, failure=0.1), 5000).regret[0, -1] < 300)
     True
     """
-    lam = checks.real("ridge", ridge, above=0)
+    lam = checks.spread("ridge", ridge)
     settings: dict[str, Any] = {
         "noise": checks.real("noise", noise, 0, math.inf),
         "reach": checks.real("norm", norm, 0, math.inf) * math.sqrt(lam),
-        "log_failure": math.log(checks.real("failure", failure, above=0, below=1)),
+        "log_failure": math.log(checks.chance("failure", failure)),
     }
     return ContextPolicy("OFUL", oful_rule, ridge=lam, **settings)
 
@@ -264,4 +264,4 @@ def greedy(ridge: float = 0.1) -> ContextPolicy:
     >>> bool(fl.simulate(section_6(), greedy(), 500, runs=20).fairness_regret[:, -1].mean() > 40)
     True
     """
-    return ContextPolicy("Greedy", greedy_rule, ridge=checks.real("ridge", ridge, above=0))
+    return ContextPolicy("Greedy", greedy_rule, ridge=checks.spread("ridge", ridge))

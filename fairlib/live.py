@@ -80,14 +80,14 @@ def moving(artist: Any, text: str | None = None, run: int = 0, **ends: Any) -> A
         return artist
     known = next((names for kind, names in _ENDS.items() if isinstance(artist, kind)), None)
     if known is None:
-        raise TypeError(f"artist must be a line, points, a band, segments, bars or a text, not {artist!r}")
+        raise TypeError(f"artist must be a line, points, a band, segments, bars or a text, not {checks.said(artist)}")
     for name in ends:
         if name not in known:
             raise ValueError(f"{type(artist).__name__} has the ends {', '.join(known)}, not {name}")
     if (text is not None) and not (isinstance(artist, Text) and isinstance(text, str)):
-        raise TypeError(f"text must be a string, and goes with a text only, not {text!r} with {artist!r}")
+        raise TypeError(f"text must be a string, and goes with a text only, not {checks.said(text)} with {artist!r}")
     if text is not None and ("\n" in text or "$" in text):
-        raise ValueError(f"text must be one line without formulas, not {text!r}")
+        raise ValueError(f"text must be one line without formulas, not {checks.said(text)}")
     if isinstance(artist, FillBetweenPolyCollection) and len(ends) < 3:
         raise ValueError(f"a band must be given {', '.join(known)}, not only {', '.join(ends) or 'nothing'}")
     artist._moving = text, checks.whole("run", run, 0), ends
@@ -157,15 +157,28 @@ class Live:
         means: str | None = None,
         **settings: Any,
     ) -> None:
-        if not isinstance(alt, str) or not alt.strip():
-            raise TypeError(f"alt must say in words what the picture shows, not {alt!r}")
+        checks.function("shows", shows)
+        checks.text("alt", alt, empty=False)
         if (problem is None) != (policy is None):
             raise TypeError("problem and policy must be given together, or neither")
         if means is not None and problem is None:
             raise ValueError("means can be changed only where there is a game on arms")
+        checks.instance("means", means, str | None, "a string, what the means of the arms are called")
         self.shows, self.alt, self.problem, self.policy, self.settings = shows, alt, problem, policy, settings
         self.horizon, self.runs = checks.whole("horizon", horizon, 1), checks.whole("runs", runs, 1, 20)
-        self.rounds, self.seed, self.means = rounds, checks.whole("seed", seed, 0), means
+        self.rounds = None if rounds is None else engine._recorded(rounds, self.horizon)
+        self.seed, self.means = checks.whole("seed", seed, 0), means
+
+
+def _look_at_sliders(sliders: Any) -> None:
+    """Refuse what are no sliders by their names."""
+    from fairlib.explorers import Slider  # here, as that file needs this one
+
+    checks.instance("sliders", sliders, Mapping, "a dict of Sliders by their names")
+    if not 1 <= len(sliders) <= 2:
+        raise ValueError(f"sliders must be one or two, not {len(sliders)}")
+    for name, slider in sliders.items():
+        checks.instance(f"sliders[{name!r}]", slider, Slider, "a Slider")
 
 
 class Plays:
@@ -209,6 +222,10 @@ class Plays:
     """
 
     def __init__(self, live: Live, sliders: Mapping[str, Any]) -> None:
+        checks.instance("live", live, Live, "a Live with a problem")
+        if live.problem is None:
+            raise ValueError("live must have a problem, or nothing is played")
+        _look_at_sliders(sliders)
         self.live, self.sliders = live, sliders
         self.several = isinstance(live.policy, list | tuple)
         self._policies = list(live.policy) if self.several else [live.policy]
@@ -368,6 +385,9 @@ class LiveFigure:
     """
 
     def __init__(self, figure: Callable[..., Figure], sliders: Mapping[str, Any], live: Live) -> None:
+        checks.function("figure", figure)
+        _look_at_sliders(sliders)
+        checks.instance("live", live, Live, "a Live")
         self.figure, self.sliders, self.live = figure, sliders, live
         self._drawn: Any = None
         gives = {}
@@ -493,6 +513,8 @@ def said(text: str, values: Mapping[str, Any]) -> str:
     >>> said("arm {better:one|two} of {count:,.0f}", {"better": 1, "count": 1234.0})
     'arm two of 1,234'
     """
+    checks.text("text", text)
+    checks.instance("values", values, Mapping, "a dict of what the names stand for")
 
     def field(found: re.Match[str]) -> str:
         value, spec = _value(found[1] + found[2], values), found[3] or ""
@@ -524,7 +546,7 @@ def _value(named: str, values: Mapping[str, Any]) -> Any:
     """Return what is filled under a name, or one place of it."""
     name, *places = re.findall(r"-?\w+", named)
     if name not in values:
-        raise ValueError(f"{named!r} must name one of {', '.join(values)}")
+        raise ValueError(f"{named!r} must name one of {', '.join(map(str, values))}")
     value = values[name]
     for place in places:
         value = value[int(place)]

@@ -236,7 +236,7 @@ class Player:
         with self._lock:
             if checks.whole("round", round, 1) > self._t:
                 last = f"the last was {self._t}" if self._t else "none has"
-                raise ValueError(f"round must be one that has been played, and {last}; not {round!r}")
+                raise ValueError(f"round must be one that has been played, and {last}; not {checks.said(round)}")
             waiting = self._waiting.get(int(round))
             if waiting is None:
                 raise ValueError(f"round must be one that waits for news: {round} has been told, or forgotten")
@@ -430,16 +430,19 @@ class Player:
             return np.zeros(self.arms, np.int64)
         given, number = checks.array("groups", groups, 1), self._sizes["G"]
         if np.asarray(groups).dtype.kind not in "iu":
-            raise TypeError(f"groups must be whole numbers from 0 to {number - 1}, not {groups!r}")
+            raise TypeError(f"groups must be whole numbers from 0 to {number - 1}, not {checks.said(groups)}")
         if given.shape != (self.arms,) or given.min() < 0 or given.max() >= number:
-            raise ValueError(f"groups must be {self.arms} whole numbers from 0 to {number - 1}, not {groups!r}")
+            raise ValueError(
+                f"groups must be {self.arms} whole numbers from 0 to {number - 1}, not {checks.said(groups)}"
+            )
         return given.astype(np.int64)
 
 
 def _policy(policy: Any) -> Policy | ContextPolicy:
-    if not isinstance(policy, Policy | ContextPolicy):
-        raise TypeError(f"policy must be a Policy or a ContextPolicy, such as ucb1(), not {policy!r}")
-    return policy
+    found: Policy | ContextPolicy = checks.instance(
+        "policy", policy, Policy | ContextPolicy, "a Policy or a ContextPolicy, such as ucb1()"
+    )
+    return found
 
 
 def _signature(policy: Any) -> dict[str, str]:
@@ -462,7 +465,7 @@ def _made_for(name: str, given: int | None, known: int | None, policy: Any) -> i
 def _range(rewards: Any) -> tuple[float, float]:
     """Take the range of the rewards; it may be infinite."""
     allowed = "the smallest and the largest reward, such as (0, 1)"
-    low, high = map(float, checks.floats("rewards", checks.pair("rewards", rewards, allowed), allowed))
-    if not low < high:
-        raise ValueError(f"rewards must be {allowed}, not {rewards!r}")
-    return low, high
+    ends = checks.floats("rewards", checks.pair("rewards", rewards, allowed), allowed)
+    if ends.ndim != 1 or not ends[0] < ends[1]:
+        raise ValueError(f"rewards must be {allowed}, not {checks.said(rewards)}")
+    return float(ends[0]), float(ends[1])

@@ -68,8 +68,7 @@ class Ruled:
     _more: tuple[str, ...] = ()  # what else a kind of policy is made with, besides settings
 
     def __init__(self, name: str, rule: Any, interpret: bool, settings: Mapping[str, Any], **handed: Any) -> None:
-        if not isinstance(name, str):
-            raise TypeError(f"name must be a string, not {name!r}")
+        checks.text("name", name)
         checks.flag("interpret", interpret)
         if not isinstance(rule, Rule):
             rule = Rule(rule)
@@ -131,12 +130,18 @@ class Ruled:
         Parameters
         ----------
         **changes
-            Any arguments that it could be made with, settings of the rule among them.
+            Any arguments that it could be made with, settings of the rule among them. The policy's own function is not
+            asked again, so that no range is looked at.
 
         Returns
         -------
         Policy or ContextPolicy
             The other policy.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind, or a setting is of another kind than it was.
 
         Examples
         --------
@@ -149,13 +154,23 @@ class Ruled:
         if "rule" in changes:  # another rule need not be set with the same
             asked = Rule(getattr(changes["rule"], "function", changes["rule"])).arguments
             settings = {name: value for name, value in settings.items() if name in asked}
-        return type(self)(**{**now, **settings, **changes})
+        made = type(self)(**{**now, **settings, **changes})
+        for name in changes.keys() & self.settings.keys() & made.settings.keys():
+            if (before := _what(self.settings[name])) != _what(made.settings[name]):
+                raise TypeError(f"{name} must be {before}, as it was, not {checks.said(changes[name])}")
+        return made
 
     def __repr__(self) -> str:
         own = {name: getattr(self, name) for name in self._more if getattr(self, name) is not None}
         more = [f"{name}={value!r}" for name, value in own.items() if (name, value) != ("plays", 1)]
         given = [f"{name}={shown(value)}" for name, value in self.bound.settings.items() if name not in self._more]
         return f"{type(self).__name__}({', '.join([repr(self.name), *more, *given])})"
+
+
+def _what(setting: Any) -> str:
+    if hasattr(setting, "lay_out"):
+        return f"a {type(setting).__name__}"
+    return f"an array with {np.ndim(setting)} axes" if np.ndim(setting) else "a number"
 
 
 class Policy(Ruled):

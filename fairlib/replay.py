@@ -6,7 +6,7 @@ arms need not have been drawn evenly.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -146,8 +146,8 @@ def replay(
     >>> bool(result.rewards.mean() > 0.8)
     True
     """
-    if not isinstance(events, Iterable):
-        raise TypeError(f"events must be a log, visit by visit, not {events!r}")
+    unordered = isinstance(events, str | bytes | Mapping | Set) or getattr(events, "shape", None) == ()
+    checks.instance("events", None if unordered else events, Iterable, "a log, visit by visit")
     # A stream of its own: the policy must not draw the numbers that a log made with the same seed was drawn with.
     rng = np.random.default_rng(np.random.SeedSequence(checks.whole("seed", seed, 0, None), spawn_key=(0,)))
     last = checks.whole("horizon", horizon, 1) if horizon is not None else None
@@ -192,8 +192,7 @@ def article_contexts(event: Event) -> NDArray[np.float64]:
     >>> article_contexts(Event(0, 7, 0, user, Pool((7,), article.reshape(1, -1)))).reshape(6, 6)[2]
     array([1. , 0.2, 0.3, 0. , 0. , 0.5])
     """
-    if not isinstance(event, Event):
-        raise TypeError(f"event must be an Event of a log, not {event!r}")
+    checks.instance("event", event, Event, "an Event of a log")
     features = event.pool.features
     return (features[:, :, None] * event.user).reshape(len(features), -1)
 
@@ -226,7 +225,8 @@ def _visit(event: Any, arms: int | None, least: float | None) -> _Visit:
         row = Logged(event.arm, event.reward, event.propensity, getattr(event, "features", None))
     except AttributeError:
         raise TypeError(
-            f"each of events must be an Event of a log, or have an arm, a reward and a propensity, not {event!r}"
+            "each of events must be an Event of a log, or have an arm, a reward and a propensity, not "
+            f"{checks.said(event)}"
         ) from None
     if row.features is not None:
         row = row._replace(features=checks.array("features", row.features, 2).copy())
@@ -236,7 +236,7 @@ def _visit(event: Any, arms: int | None, least: float | None) -> _Visit:
     if arms not in (None, number):
         raise ValueError(f"features must have {arms} rows, one an arm, not {number}")
     row = row._replace(
-        arm=checks.whole("arm", row.arm, 0, number - 1),
+        arm=checks.whole("arm of each of events", row.arm, 0, number - 1),
         reward=checks.real("reward", row.reward),
         propensity=checks.real("propensity", row.propensity, high=1 + 1e-9, above=0),
     )
@@ -334,7 +334,9 @@ class _OnArms(_Player):
 
     def __init__(self, policy: Any, horizon: int | None) -> None:
         if not (isinstance(policy, Policy) or callable(policy)) or isinstance(policy, Rule):
-            raise TypeError(f"policy must be a Policy, a ContextPolicy or a function that makes one, not {policy!r}")
+            raise TypeError(
+                f"policy must be a Policy, a ContextPolicy or a function that makes one, not {checks.said(policy)}"
+            )
         super().__init__(policy, horizon)
         self.played: dict[int, int] = {}
         self.earned: dict[int, float] = {}
@@ -343,7 +345,7 @@ class _OnArms(_Player):
         """Return the policy for a number of arms."""
         policy = self.policy if isinstance(self.policy, Policy) else self.policy(arms)
         if not isinstance(policy, Policy) or policy.plays != 1:
-            raise TypeError(f"policy must be a Policy with one play a round, not {policy!r}")
+            raise TypeError(f"policy must be a Policy with one play a round, not {checks.said(policy)}")
         if policy.arms is not None and policy.arms != arms:
             raise ValueError(
                 f"policy {policy.name!r} is made for {policy.arms} arms, and a visit has {arms}: "

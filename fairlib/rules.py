@@ -14,6 +14,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairlib import checks
 from fairlib.compilation import helper
 
 Array = NDArray[np.float64]
@@ -113,7 +114,7 @@ class Rule:
     def __init__(self, function: Callable[..., Any]) -> None:
         function = getattr(function, "function", function) if isinstance(function, Rule) else function
         if not callable(function):
-            raise TypeError(f"a rule must be a function, not {function!r}")
+            raise TypeError(f"a rule must be a function, not {checks.said(function)}")
         self.function = function
         inner = getattr(function, "func", function)  # of a functools.partial
         self.__name__ = getattr(inner, "__name__", type(function).__name__)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from fairlib import checks
 from fairlib.contexts import ContextPolicy
-from fairlib.player import Choice, Player
+from fairlib.player import Choice, Player, _range
 from fairlib.policy import Policy
 
 __all__ = ["Service"]
@@ -110,7 +110,7 @@ class Service:
         seed: int = 0,
     ) -> None:
         where = checks.path("path", path)
-        given: dict[str, Any] = {"arms": arms, "dimension": dimension, "horizon": horizon, "rewards": rewards}
+        given: dict[str, Any] = {"arms": arms, "dimension": dimension, "horizon": horizon, "rewards": _range(rewards)}
         given["seed"] = checks.whole("seed", seed, 0, None)
         self.policy, self._given, self._lock = policy, given, threading.RLock()
         self._begin()
@@ -118,7 +118,8 @@ class Service:
         if player.plays != 1:
             raise ValueError(f"policy must play one arm a round, not {player.plays} as {policy.name!r} does")
         how = {"policy": repr(policy), "rule": policy.bound.mark[:12], "arms": player.arms, "dimension": dimension}
-        how |= {"horizon": player.horizon, "rewards": list(player.rewards), "seed": given["seed"]}
+        how |= {"horizon": player.horizon, "rewards": list(player.rewards)}
+        how |= {"seed": given["seed"] if given["seed"] < 2**64 else hex(given["seed"])}
         self._db = sqlite3.connect(where, timeout=60, isolation_level=None, check_same_thread=False)
         try:
             self._db.execute("PRAGMA journal_mode = WAL")
@@ -256,7 +257,7 @@ class Service:
 def _request(request: Any) -> str:
     allowed = "a text of 1 to 200 printable characters"
     if not isinstance(request, str):
-        raise TypeError(f"request must be {allowed}, not {request!r}")
+        raise TypeError(f"request must be {allowed}, not {checks.said(request)}")
     if not (0 < len(request) <= 200 and request.isprintable()):
         raise ValueError(f"request must be {allowed}, not {request[:50]!r}")
     return request

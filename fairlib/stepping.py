@@ -172,7 +172,7 @@ def at_play(problem: Any, policy: Any) -> "AtPlay":
     if isinstance(problem, ContextBandit):
         return OnContexts(problem, policy)
     raise TypeError(
-        f"problem must be a Bandit or ContextBandit, such as Bandit(bernoulli([0.9, 0.5])), not {problem!r}"
+        f"problem must be a Bandit or ContextBandit, such as Bandit(bernoulli([0.9, 0.5])), not {checks.said(problem)}"
     )
 
 
@@ -337,8 +337,7 @@ class OnArms(AtPlay):
     )
 
     def __init__(self, problem: Bandit, policy: Policy) -> None:
-        if not isinstance(policy, Policy):
-            raise TypeError(f"policy must be a Policy, such as ucb1(), not {policy!r}")
+        checks.instance("policy", policy, Policy, "a Policy, such as ucb1()")
         if policy.plays != problem.plays:
             raise ValueError(f"policy.plays must be the problem's {problem.plays}, not {policy.plays}")
         arms = problem.arms.means.size
@@ -429,10 +428,9 @@ class OnContexts(AtPlay):
     _duty = "the world's draw must fill a round with finite numbers and with groups that exist"
 
     def __init__(self, problem: ContextBandit, policy: ContextPolicy) -> None:
-        if not isinstance(policy, ContextPolicy):
-            raise TypeError(
-                f"policy must be a ContextPolicy where arms have contexts, such as linucb(1, 1), not {policy!r}"
-            )
+        checks.instance(
+            "policy", policy, ContextPolicy, "a ContextPolicy where arms have contexts, such as linucb(1, 1)"
+        )
         world = problem.world
         if policy.dimension is not None and policy.dimension != world.dimension:
             raise ValueError(
@@ -648,7 +646,9 @@ def root(seed: Any) -> SeedSequence:
     if isinstance(seed, SeedSequence):
         return seed
     if isinstance(seed, bool | np.bool_) or not isinstance(seed, int | np.integer):
-        raise TypeError(f"seed must be a whole number of at least 0 or a numpy.random.SeedSequence, not {seed!r}")
+        raise TypeError(
+            f"seed must be a whole number of at least 0 or a numpy.random.SeedSequence, not {checks.said(seed)}"
+        )
     return SeedSequence(checks.whole("seed", seed, 0, None))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pyarrow import ArrowException
 
-from fairlib import saved
+from fairlib import checks, saved
 from fairlib.result import versions
 
 
@@ -61,7 +61,7 @@ class Store:
             else:
                 with saved.whole(folder / "_sweep.json") as file:
                     file.write(json.dumps(heading, indent=1).encode())
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             raise ValueError(f"store must be a folder that can be read and written, not {folder}: {error}") from error
         self.there = {int(place) for file in self._files() for place in _read(file, ["setting"])["setting"]}
 
@@ -140,7 +140,7 @@ class Store:
 def _row(result: Any, setting: Mapping[str, Any]) -> Mapping[str, Any]:
     """Take a result at the door of a store."""
     if not isinstance(result, Mapping) or not all(_plain(value) for value in result.values()):
-        raise TypeError(f"experiment must return a dict of numbers and strings for a store, not {result!r}")
+        raise TypeError(f"experiment must return a dict of numbers and strings for a store, not {checks.said(result)}")
     if twice := result.keys() & {"setting", *setting}:
         raise TypeError(f"experiment must not return what is called as a setting is, {min(twice)!r}")
     return result
@@ -164,7 +164,9 @@ def _heading(experiment: Callable[..., Any], settings: list[Mapping[str, Any]]) 
     digest = hashlib.sha256()
     for setting in settings:
         if "setting" in setting or not all(_plain(value) for value in setting.values()):
-            raise TypeError(f"settings must be dicts of numbers and strings where they are stored, not {setting!r}")
+            raise TypeError(
+                f"settings must be dicts of numbers and strings where they are stored, not {checks.said(setting)}"
+            )
         digest.update(json.dumps(setting, default=np.generic.item).encode())
     try:
         source = inspect.getsource(experiment)

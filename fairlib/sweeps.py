@@ -105,9 +105,9 @@ def sweep(
     from tqdm.auto import tqdm  # here, as the import of the package must stay quick
 
     if not callable(experiment):
-        raise TypeError(f"experiment must be a function, not {experiment!r}")
+        raise TypeError(f"experiment must be a function, not {checks.said(experiment)}")
     if executor is not None and not callable(getattr(executor, "submit", None)):
-        raise TypeError(f"executor must be one of concurrent.futures, or one like it, not {executor!r}")
+        raise TypeError(f"executor must be one of concurrent.futures, or one like it, not {checks.said(executor)}")
     listed = _listed(settings)
     size = max(1, min(len(listed) // 64, 1000))
     kept: Any = _Memory(len(listed))
@@ -179,13 +179,10 @@ def _run_elsewhere(experiment: Callable[..., Any], settings: list[Mapping[str, A
 
 
 def _listed(settings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    try:
-        listed = list(settings)
-    except TypeError:
-        raise TypeError(f"settings must be a list of dicts of arguments, not {settings!r}") from None
+    alone = isinstance(settings, str | bytes | Mapping) or getattr(settings, "shape", None) == ()
+    listed = list(checks.instance("settings", None if alone else settings, Iterable, "a list of dicts of arguments"))
     for setting in listed:
-        if not isinstance(setting, Mapping):
-            raise TypeError(f"settings must be dicts of arguments, not {setting!r}")
+        checks.instance("settings", setting, Mapping, "dicts of arguments")
     return listed
 
 

@@ -340,8 +340,16 @@ def test_arm_contexts_are_no_longer_than_one_and_belong_to_their_seed():
         (lambda: data.standardised([[1.0, 2.0]], by=[[1.0]]), ValueError, "by must have 2 columns.*not 1"),
         (lambda: data.read_arff("nowhere.arff", 0), FileNotFoundError, "nowhere.arff is not there"),
         (lambda: data.fourier_features([["1.0"]], 5, 0), TypeError, "x must be an array of numbers"),
-        (lambda: data.fourier_features([[1.0]], 5, 0, scale=5e-324), ValueError, "scale must be larger, .* not 5e-324"),
-        (lambda: data.arm_contexts([[1.0]], 2, 5, 0, scale=1e-310), ValueError, "scale must be larger, .* not 1e-310"),
+        (
+            lambda: data.fourier_features([[1.0]], 5, 0, scale=5e-324),
+            ValueError,
+            "scale must be a number in .*, not 5e-324",
+        ),
+        (
+            lambda: data.arm_contexts([[1.0]], 2, 5, 0, scale=1e-310),
+            ValueError,
+            "scale must be a number in .*, not 1e-310",
+        ),
     ],
     ids=count(),
 )

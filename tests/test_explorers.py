@@ -143,14 +143,14 @@ def test_bad_sliders_are_refused(sliders: dict[str, Any], error: type[Exception]
     ("label", "values", "start", "error", "message"),
     [
         (3, [1, 2], None, TypeError, "label must be a string, not 3"),
-        (" ", [1, 2], None, ValueError, "label must say what the slider moves"),
+        (" ", [1, 2], None, ValueError, "label must be a string that says something"),
         ("Power", 3, None, TypeError, "values must be a list of numbers or strings, not 3"),
         ("Power", "abc", None, TypeError, "values must be a list of numbers or strings, not 'abc'"),
         ("Power", [1], None, ValueError, "values must be 2 to 60 numbers or strings, not 1"),
         ("Power", range(61), None, ValueError, "values must be 2 to 60 numbers or strings, not 61"),
         ("Power", [1, float("nan")], None, ValueError, "values must be a number, not nan"),
         ("Power", [1, None], None, TypeError, "values must be a number, not None"),
-        ("Power", ["a", ""], None, ValueError, "values must be numbers or strings that can be read, not ''"),
+        ("Power", ["a", ""], None, ValueError, "values must be a string that says something, not ''"),
         ("Power", [1, 2, 1.0], None, ValueError, "values must differ in how they read, but 1 is there more than once"),
         ("Power", [1, 2], 3, ValueError, "start must be one of 1, 2, not 3"),
     ],
@@ -271,7 +271,7 @@ def test_filled_by_runs_of_a_game() -> None:
 @pytest.mark.parametrize(
     ("more", "error", "message"),
     [
-        ({"alt": " "}, TypeError, "alt must say in words what the picture shows, not ' '"),
+        ({"alt": " "}, ValueError, "alt must be a string that says something, not ' '"),
         ({"alt": "{worth:g}"}, ValueError, "'worth' must name one of power, value"),
         ({"alt": "{value:5d}"}, ValueError, r"\{value:5d\} must be one number, in a format such as"),
         ({"problem": 3}, TypeError, "problem and policy must be given together"),

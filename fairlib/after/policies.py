@@ -60,7 +60,7 @@ def chaining(failure: float) -> Policy:
     >>> bool(result.share[0, -1, 0] > 0.95)
     True
     """
-    return Policy("chaining", chaining_rule, failure=checks.real("failure", failure, above=0, below=1))
+    return Policy("chaining", chaining_rule, failure=checks.chance("failure", failure))
 
 
 @rule
@@ -374,8 +374,7 @@ def fair_learn_plays(learner: Policy, shares: ArrayLike, tolerance: float = 0.0)
     >>> fl.simulate(fl.Bandit(fl.bernoulli([0.9, 0.8, 0.1, 0.1]), plays=2), policy, 1000).selected[0, -1].min()
     np.int64(400)
     """
-    if not isinstance(learner, Policy):
-        raise TypeError(f"learner must be a Policy, such as cucb_d(2), not {learner!r}")
+    checks.instance("learner", learner, Policy, "a Policy, such as cucb_d(2)")
     owed = checks.vector("shares", shares, 0, 1)
     if learner.arms not in (None, owed.size):
         raise ValueError(f"shares must have one number an arm ({learner.arms}), not {owed.size}")
@@ -442,12 +441,12 @@ def fair_groups(groups: ArrayLike, shares: ArrayLike, merit: Merit) -> Policy:
     True
     """
     owed = checks.vector("shares", shares, 0, 1)
-    belongs = checks.many("groups", groups, 0, whole=True)
-    if belongs.ndim != 1 or set(belongs.tolist()) != set(range(owed.size)):
-        raise ValueError(f"groups must name each of the {owed.size} groups, 0 to {owed.size - 1}, at least once")
     if owed.max() >= 1 / owed.size:
         group = int(owed.argmax())
         raise ValueError(f"shares must be at least 0 and below 1/{owed.size}, not {owed[group]} (group {group})")
+    belongs = checks.many("groups", groups, 0, whole=True)
+    if belongs.ndim != 1 or set(belongs.tolist()) != set(range(owed.size)):
+        raise ValueError(f"groups must name each of the {owed.size} groups, 0 to {owed.size - 1}, at least once")
     settings: dict[str, Any] = {"groups": belongs, "shares": owed, "merit": as_merit(merit), "number": owed.size}
     return Policy("fair to groups", fair_groups_rule, arms=belongs.size, **settings)
 
@@ -506,8 +505,7 @@ def ncb(horizon: int, c: float = 3.0) -> Policy:
 
 def _floored(how: str, changed: Any, learner: Policy, floor: float) -> Policy:
     """Put a floor under a learner."""
-    if not isinstance(learner, Policy):
-        raise TypeError(f"learner must be a Policy, such as thompson_beta(), not {learner!r}")
+    checks.instance("learner", learner, Policy, "a Policy, such as thompson_beta()")
     if learner.plays != 1:
         raise ValueError(f"learner must play one arm a round, not {learner.plays}")
     return Policy(f"{learner.name}, {how}", changed, floor=checks.real("floor", floor, 0, 1), learner=learner)

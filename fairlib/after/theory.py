@@ -42,7 +42,7 @@ def guard_rounds(arms: int, share: float, floor: float, tolerance: float = 0.0) 
     3013
     """
     k = checks.whole("arms", arms, 1)
-    r, slack = checks.real("share", share, above=0), checks.real("tolerance", tolerance, 0, math.inf)
+    r, slack = checks.chance("share", share), checks.real("tolerance", tolerance, 0, math.inf)
     b = checks.real("floor", floor, 0, 1 / k, above=r)
     kl = r * math.log(r / b) + (1 - r) * math.log((1 - r) / (1 - b))
     return float(k * (r * (1 - b) / (b * (1 - r))) ** slack / -math.expm1(-kl))

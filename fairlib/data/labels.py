@@ -309,7 +309,7 @@ def arm_contexts(features: ArrayLike, arms: int, dimension: int, seed: int, scal
 
 def _waves(size: int, dimension: int, seed: int, scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Draw frequencies, a column a feature, and shifts."""
-    count, sigma = checks.whole("dimension", dimension, 1), checks.real("scale", scale, above=0)
+    count, sigma = checks.whole("dimension", dimension, 1), checks.spread("scale", scale)
     rng = np.random.default_rng(checks.whole("seed", seed, 0, None))
     with np.errstate(over="ignore"):  # refused by `_finite`
         return rng.standard_normal((size, count)) / sigma, rng.uniform(0, 2 * math.pi, count)
@@ -317,5 +317,7 @@ def _waves(size: int, dimension: int, seed: int, scale: float) -> tuple[NDArray[
 
 def _finite(angles: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
     if not np.isfinite(angles).all():
-        raise ValueError(f"scale must be larger, as vectors divided by it are too large for a float, not {scale!r}")
+        raise ValueError(
+            f"scale must be larger, as vectors divided by it are too large for a float, not {checks.said(scale)}"
+        )
     return angles

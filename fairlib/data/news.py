@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairlib import checks
 from fairlib.data.files import FilePath, _lines, _short, _there
 
 
@@ -107,8 +108,7 @@ def read_today(path: FilePath, skipped: list[str] | None = None) -> Iterator[Eve
     (100001, (100001, 100002), [1.0, 0.1, 0.2, 0.3, 0.15, 0.25])
     """
     file = _there(path, "the data set R6A of Yahoo! Webscope, handed out on request and not to be passed on")
-    if not isinstance(skipped, list | None):
-        raise TypeError(f"skipped must be a list, to which messages are appended, not {skipped!r}")
+    checks.instance("skipped", skipped, list | None, "a list, to which messages are appended")
     return _events(file, skipped)
 
 

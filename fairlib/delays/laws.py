@@ -345,7 +345,7 @@ def empirical(delays: Sequence[ArrayLike]) -> Law:
     """
     listed = isinstance(delays, Sequence | np.ndarray) and not isinstance(delays, str)
     if not listed or getattr(delays, "shape", None) == () or len(delays) == 0:
-        raise TypeError(f"delays must be a list with a list of delays for each arm, not {delays!r}")
+        raise TypeError(f"delays must be a list with a list of delays for each arm, not {checks.said(delays)}")
     samples = [np.sort(_rounds(f"delays[{a}]", sample)) for a, sample in enumerate(delays)]
     table = np.zeros((len(samples), max(map(len, samples))))
     for row, sample in zip(table, samples, strict=True):
@@ -361,7 +361,7 @@ def _rounds(name: str, value: ArrayLike, size: int | None = None) -> Array:
     """Take delays: whole numbers of at least 0, or infinity."""
     late = checks.floats(name, value, "a list of whole numbers of rounds")
     if late.ndim != 1 or late.size == 0:
-        raise ValueError(f"{name} must be a list of at least one delay, not {value!r}")
+        raise ValueError(f"{name} must be a list of at least one delay, not {checks.said(value)}")
     with np.errstate(invalid="ignore"):
         bad = ~((late >= 0) & (np.isinf(late) | (late == np.floor(late))))
     if bad.any():

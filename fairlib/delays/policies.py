@@ -683,8 +683,7 @@ def late_start(learner: Policy, rounds: int) -> Policy:
     >>> fl.simulate(game, late_start(mp_ts_d(2), 2), 2).selected[0, -1]
     array([1, 1, 1, 1])
     """
-    if not isinstance(learner, Policy):
-        raise TypeError(f"learner must be a Policy, such as fcts_d(power(2, 4), 7, 3), not {learner!r}")
+    checks.instance("learner", learner, Policy, "a Policy, such as fcts_d(power(2, 4), 7, 3)")
     first = checks.whole("rounds", rounds, 1)
     horizon = None if learner.horizon is None else first + learner.horizon  # the learner's round 1 is a later one
     settings: dict[str, Any] = {"rounds": first, "learner": learner}

@@ -372,7 +372,7 @@ def best_quantile(
     np.float64(0.5)
     """
     if not callable(bound):
-        raise TypeError(f"bound must be a function, such as fcucb_d_fairness_bound, not {bound!r}")
+        raise TypeError(f"bound must be a function, such as fcucb_d_fairness_bound, not {checks.said(bound)}")
     choices = np.arange(1, 1001) / 1000
     best: NDArray[np.float64] = choices[np.argmin([bound(game, horizon, q=q) for q in choices], axis=0)]
     return best
@@ -395,7 +395,7 @@ def _take(game: SemiBandit, horizon: ArrayLike, q: float) -> _Given:
     if not isinstance(game, SemiBandit):
         raise TypeError(
             "game must be a SemiBandit, such as SemiBandit(bernoulli([0.9, 0.5, 0.5]), plays=2, merit=power(2, 1)), "
-            f"not {game!r}"
+            f"not {checks.said(game)}"
         )
     f, rounds, share = game.merit, checks.many("horizon", horizon, 1, whole=True), checks.real("q", q, high=1, above=0)
     late = float(game.quantiles(share).max())

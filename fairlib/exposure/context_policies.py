@@ -70,7 +70,7 @@ def fairx_linucb(merit: Merit, radius: float, ridge: float = 1.0) -> ContextPoli
     True
     """
     settings: dict[str, Any] = {"radius": checks.real("radius", radius, 0, math.inf), "merit": as_merit(merit)}
-    lam = checks.real("ridge", ridge, above=0)
+    lam = checks.spread("ridge", ridge)
     return ContextPolicy("FairX-LinUCB", fairx_linucb_rule, ridge=lam, **settings)
 
 
@@ -169,7 +169,7 @@ def fairx_lineg(merit: Merit, epsilon: float, ridge: float = 1.0) -> ContextPoli
     True
     """
     settings: dict[str, Any] = {"epsilon": checks.real("epsilon", epsilon, 0, 1), "merit": as_merit(merit)}
-    lam = checks.real("ridge", ridge, above=0)
+    lam = checks.spread("ridge", ridge)
     return ContextPolicy("FairX-LinEG", fairx_lineg_rule, ridge=lam, **settings)
 
 
@@ -217,11 +217,10 @@ def most_favourable(
 
     x, scale = checks.array("contexts", contexts, 2), checks.real("radius", radius, 0)
     if not isinstance(method, str) or method not in ("search", "gradient"):
-        raise ValueError(f"method must be 'search' or 'gradient', not {method!r}")
-    if not isinstance(ridge, Ridge):
-        raise TypeError(f"ridge must be a Ridge, such as Ridge(np.zeros(2), np.eye(2)), not {ridge!r}")
+        raise ValueError(f"method must be 'search' or 'gradient', not {checks.said(method)}")
+    checks.instance("ridge", ridge, Ridge, "a Ridge, such as Ridge(np.zeros(2), np.eye(2))")
     if np.shape(ridge.mean) != (x.shape[1],) or np.shape(ridge.root) != (x.shape[1], x.shape[1]):
-        raise ValueError(f"ridge must be of {x.shape[1]} dimensions, as contexts are, not {ridge!r}")
+        raise ValueError(f"ridge must be of {x.shape[1]} dimensions, as contexts are, not {checks.said(ridge)}")
     f, mean, shape = as_merit(merit), ridge.mean, scale * ridge.root
 
     def earned(mu: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -297,7 +296,7 @@ def fairx_linucb_search(merit: Merit, radius: float, ridge: float = 1.0, method:
     >>> bool(fl.simulate(game, policy, 100).fairness_regret[0, -1] < 100)
     True
     """
-    scale, lam = checks.real("radius", radius, 0), checks.real("ridge", ridge, above=0)
+    scale, lam = checks.real("radius", radius, 0), checks.spread("ridge", ridge)
     most_favourable(merit, [[1.0]], Ridge(np.zeros(1), np.eye(1)), scale, method)  # refuses bad arguments at the door
 
     name = {"search": "FairX-LinUCB, ellipsoid", "gradient": "FairX-LinUCB, gradient"}[method]

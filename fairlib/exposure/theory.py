@@ -72,7 +72,7 @@ def fairx_ucb_width(arms: int, horizon: ArrayLike, *, failure: float) -> NDArray
     np.float64(6.46)
     """
     k, rounds = checks.whole("arms", arms, 1), checks.many("horizon", horizon, 1, whole=True)
-    width: NDArray[np.float64] = np.sqrt(2 * np.log(4 * rounds * k / _failure(failure)))
+    width: NDArray[np.float64] = np.sqrt(2 * np.log(4 * rounds * k / checks.chance("failure", failure)))
     return width
 
 
@@ -259,10 +259,6 @@ def fairx_ts_reward_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
     return 2 * np.sqrt(2 * product * np.log(product)) + _seldom(product) / 2
 
 
-def _failure(failure: float) -> float:
-    return checks.real("failure", failure, above=0, below=1)
-
-
 def _arms(game: ExposureBandit) -> int:
     """Return the number of arms of a game that the bounds on arms are proved for."""
     _seen_at_once(game, ExposureBandit, "ExposureBandit(bernoulli([0.9, 0.5]), merit=exponential(4))")
@@ -276,7 +272,7 @@ def _slope(game: ExposureBandit | ContextExposureBandit) -> float:
 
 def _wandering(arms: int, horizon: ArrayLike, failure: float) -> NDArray[np.float64]:
     """Return what the widths of the arms played sum to, twice over: the term that both bounds share."""
-    rounds, delta = checks.many("horizon", horizon, 1, whole=True), _failure(failure)
+    rounds, delta = checks.many("horizon", horizon, 1, whole=True), checks.chance("failure", failure)
     wandering = np.sqrt(2 * rounds * math.log(4 / delta)) + 2 * np.sqrt(arms * rounds)
     bound: NDArray[np.float64] = 2 * fairx_ucb_width(arms, horizon, failure=failure) * wandering
     return bound
@@ -324,7 +320,7 @@ def linucb_radius(dimension: int, horizon: ArrayLike, *, failure: float, norm: f
     np.float64(7.63)
     """
     d, rounds = checks.whole("dimension", dimension, 1), checks.many("horizon", horizon, 1, whole=True)
-    reach, delta = checks.real("norm", norm, 0), _failure(failure)
+    reach, delta = checks.real("norm", norm, 0), checks.chance("failure", failure)
     return reach + np.sqrt(d * np.log1p(rounds / d) + 2 * math.log(2 / delta))
 
 
@@ -434,7 +430,9 @@ def fairx_linucb_reward_bound(
     np.float64(252897.0)
     """
     radius = linucb_radius(dimension, horizon, failure=failure, norm=norm)
-    wandering = np.sqrt(2 * checks.many("horizon", horizon, 1, whole=True) * math.log(4 / _failure(failure)))
+    wandering = np.sqrt(
+        2 * checks.many("horizon", horizon, 1, whole=True) * math.log(4 / checks.chance("failure", failure))
+    )
     return 2 * radius * (total_width(dimension, horizon) + wandering)
 
 
@@ -516,6 +514,6 @@ def _arms_and_dimension(game: ContextExposureBandit) -> tuple[int, int]:
     if not isinstance(game, ContextExposureBandit):
         raise TypeError(
             "game must be a ContextExposureBandit, such as "
-            f"ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1)), not {game!r}"
+            f"ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1)), not {checks.said(game)}"
         )
     return game.world.arms, game.world.dimension

@@ -1,6 +1,7 @@
 """Merit functions, and the fair policy that they define."""
 
 import math
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.binding import Bound, Form, Layout
 from fairlib.compilation import helper
-from fairlib.merit.step import Box, InPlay, best_in_box, exponential_in_box, upper_ends
+from fairlib.merit.step import Box, InPlay, best_in_box, dinkelbach, exponential_in_box, upper_ends
 from fairlib.policy import share_out
 from fairlib.rules import Rule
 
@@ -39,6 +40,9 @@ SOLVE = Form(
     numbers="merit.params",
 )
 """How what fills the optimistic means of a box is called."""
+
+
+_LARGEST = sys.float_info.max
 
 
 class Merit:
@@ -105,15 +109,14 @@ class Merit:
         solve: Callable[..., None] | None = None,
         **settings: Any,
     ) -> None:
-        if not isinstance(name, str):
-            raise TypeError(f"name must be a string, not {name!r}")
+        checks.text("name", name)
         self.name, self.value = name, value
         self.low, self.high = checks.real("low", low), checks.real("high", high)
-        if not self.low < self.high:
-            raise ValueError(f"high must be above low, {self.low}, not {self.high}")
+        if not (np.diff(np.linspace(self.low, self.high, 1001)) > 0).all():
+            raise ValueError(f"high must be above low, {self.low}, by more than rounding errors, not {self.high}")
         self.minimum = checks.real("minimum", minimum, above=0)
         self.lipschitz, self.log_lipschitz = (
-            each if each == math.inf else checks.real(slope, each, 0, math.inf)
+            each if isinstance(each, float) and each == math.inf else checks.real(slope, each, 0, _LARGEST)
             for slope, each in (("lipschitz", lipschitz), ("log_lipschitz", log_lipschitz))
         )
         self._parts: dict[str, Bound] = {}
@@ -182,9 +185,15 @@ class Merit:
 
     def _look(self) -> None:
         """Refuse what a grid shows to be no merit function, or not the one that it is said to be."""
-        grid = np.linspace(self.low, self.high, 1001)
+        grid, said = np.linspace(self.low, self.high, 1001), f"the merit {self.name!r} must"
+        play = self.in_play
+        try:
+            value = play.value(play.params, self.low)
+        except Exception as error:
+            raise TypeError(f"{said} be a number at each mean, but its function can't be called: {error}") from error
+        if not isinstance(value, float | int | np.floating | np.integer):
+            raise TypeError(f"{said} be a number at each mean, not {checks.said(value)}")
         merits = self(grid)
-        said = f"the merit {self.name!r} must"
         bad = ~(np.isfinite(merits) & (merits > 0))
         if bad.any():
             at = int(np.argmax(bad))
@@ -209,17 +218,35 @@ class Merit:
             for first, last in ((0, 1000), (0, 300), (200, 800), (450, 500), (700, 1000)):
                 for c in np.linspace(self.low, self.high, 9).tolist():
                     self._look_at_best(grid[first : last + 1], merits[first : last + 1], c)
+        if "solve" in self._parts:
+            for first, last in ((0, 1000), (0, 300), (700, 1000)):
+                self._look_at_solve(grid[[first, first, (first + last) // 2]], grid[[last, (first + last) // 2, last]])
 
     def _look_at_best(self, grid: NDArray[np.float64], merits: NDArray[np.float64], c: float) -> None:
         ends, play = (float(grid[0]), float(grid[-1])), self.in_play
         x = play.best(play.params, *ends, c)
         said = f"best of {self.name!r} must return the x in [{ends[0]:g}, {ends[1]:g}] with the largest f(x)(x - {c:g})"
-        if not ends[0] <= x <= ends[1]:
-            raise ValueError(f"{said}, not {x!r}")
+        if not (isinstance(x, float | int | np.floating | np.integer) and ends[0] <= x <= ends[1]):
+            raise ValueError(f"{said}, not {checks.said(x)}")
         gains = merits * (grid - c)
         mine = float(self(x)) * (x - c)
         if gains.max() > mine + 1e-9 * np.abs(gains).max():
             raise ValueError(f"{said}: {grid[gains.argmax()]:g} with {gains.max():g}, not {x:g} with {mine:g}")
+
+    def _look_at_solve(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
+        play, mine, other = self.in_play, np.full(low.size, np.nan), np.zeros(low.size)
+        play.solve(play, low, high, mine)
+        dinkelbach(play, low, high, other)
+        inside = bool(((mine >= low) & (mine <= high)).all())
+        if not inside or self._earned(mine) < (best := self._earned(other)) - 1e-9 * abs(best):
+            raise ValueError(
+                f"solve of {self.name!r} must fill mu with the means from {low.tolist()} to {high.tolist()} of which "
+                f"the fair policy earns most, {other.tolist()}, not {mine.tolist()}"
+            )
+
+    def _earned(self, means: NDArray[np.float64]) -> float:
+        merits = self(means)
+        return float(merits @ means / merits.sum())
 
 
 def _part(part: str, function: Any, form: Form, settings: Mapping[str, Any]) -> Bound:
@@ -264,10 +291,12 @@ def exponential(steepness: float, low: float = 0.0, high: float = 1.0) -> Merit:
     >>> exponential(4).log_lipschitz
     4.0
     """
-    c = checks.real("steepness", steepness, above=0)
+    c = checks.spread("steepness", steepness)
     ends = checks.real("low", low), checks.real("high", high)
     if c * max(map(abs, ends)) > 700:
-        raise ValueError(f"steepness must be at most {700 / max(map(abs, ends)):g} on this range, not {steepness!r}")
+        raise ValueError(
+            f"steepness must be at most {700 / max(map(abs, ends)):g} on this range, not {checks.said(steepness)}"
+        )
     if not ends[0] < ends[1]:
         raise ValueError(f"high must be above low, {ends[0]}, not {ends[1]}")
     return Merit(
@@ -324,7 +353,7 @@ def power(scale: float, exponent: float) -> Merit:
     scale : float
         The factor A, above 0.
     exponent : float
-        The exponent p, at least 1.
+        The exponent p, from 1 to a million.
 
     Returns
     -------
@@ -341,7 +370,7 @@ def power(scale: float, exponent: float) -> Merit:
     >>> power(2, 4).lipschitz
     8.0
     """
-    factor, p = checks.real("scale", scale, above=0), checks.real("exponent", exponent, 1, math.inf)
+    factor, p = checks.real("scale", scale, above=0), checks.real("exponent", exponent, 1, 1e6)
     # A p x^(p-1) / (1 + A x^p) is largest where A x^p = p - 1, or at 1 if that is outside.
     x = min(((p - 1.0) / factor) ** (1.0 / p), 1.0)
     log_slope = factor * p * x ** (p - 1.0) / (1.0 + factor * x**p)
@@ -573,6 +602,5 @@ def as_merit(merit: Any) -> Merit:
     Traceback (most recent call last):
     TypeError: merit must be a Merit, such as exponential(2), not 'steep'
     """
-    if not isinstance(merit, Merit):
-        raise TypeError(f"merit must be a Merit, such as exponential(2), not {merit!r}")
+    checks.instance("merit", merit, Merit, "a Merit, such as exponential(2)")
     return merit

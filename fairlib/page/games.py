@@ -14,7 +14,7 @@ import numpy as np
 from numba.np.random import _constants as ziggurat
 from numba.np.random import distributions, generator_core
 
-from fairlib import engine
+from fairlib import checks, engine
 from fairlib.arms import DELAY, no_delay
 from fairlib.binding import Bound, piece, told
 from fairlib.page.generator import pcg64
@@ -46,7 +46,6 @@ _BY_HAND = {
 }
 
 
-@cache  # so that a function is the same to the translator wherever it is met
 def function_of(function: Any) -> Function:
     """Read the source of a function.
 
@@ -62,8 +61,8 @@ def function_of(function: Any) -> Function:
 
     Raises
     ------
-    ValueError
-        If it has no source, or is a lambda.
+    TypeError, ValueError
+        If it is no function, has no source, or is a lambda.
 
     Examples
     --------
@@ -71,14 +70,19 @@ def function_of(function: Any) -> Function:
     >>> function_of(largest).name
     'largest'
     """
-    plain = getattr(function, "function", function) if isinstance(function, Rule) else function
+    plain = function.function if isinstance(function, Rule) else function
+    return _read(checks.instance("function", plain, FunctionType, "a function that is defined by def"))
+
+
+@cache  # so that a function is the same to the translator wherever it is met
+def _read(plain: Any) -> Function:
     try:
         lines, first = inspect.getsourcelines(plain)
         tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
     except (OSError, TypeError, SyntaxError):
-        raise ValueError(f"function must have a source that can be read, not {plain!r}") from None
+        raise ValueError(f"function must have a source that can be read, not {checks.said(plain)}") from None
     if not isinstance(tree, ast.FunctionDef):
-        raise ValueError(f"function must be defined by def, not {plain!r}")
+        raise ValueError(f"function must be defined by def, not {checks.said(plain)}")
     text = textwrap.dedent("".join(lines[tree.lineno - 1 :]))  # without what decorates it
 
     def find(name: str) -> Any:

@@ -138,10 +138,9 @@ class Guess:
 
     def __init__(self, question: str, answer: str, low: float, high: float, step: float = 1.0, unit: str = "") -> None:
         for name, text in (("question", question), ("answer", answer), ("unit", unit)):
-            if not isinstance(text, str):
-                raise TypeError(f"{name} must be a string, not {text!r}")
+            checks.text(name, text)
             if not text.strip() and name != "unit":
-                raise ValueError(f"{name} must say something, not {text!r}")
+                raise ValueError(f"{name} must say something, not {checks.said(text)}")
         self.question, self.answer, self.unit = question, answer, unit
         self.low, self.step = checks.real("low", low), checks.real("step", step, above=0)
         self.high = checks.real("high", high, above=self.low)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairlib import checks
 from fairlib.arms import TALLY, Bandit, bernoulli
 from fairlib.binding import Bound, opened
 from fairlib.classic import thompson_beta, ucb1
@@ -266,7 +267,7 @@ def racers(merit: Merit, shares: ArrayLike, plays: int = 1) -> dict[str, Racer]:
     >>> list(racers(exponential(0.5), [0.1, 0.1, 0.1], plays=2))
     ['fcucb-d', 'fcts-d']
     """
-    arms = np.size(shares)
+    arms = checks.vector("shares", shares, 0, 1).size
     several = {
         "fcucb-d": Racer(fcucb_d(merit, arms, plays), "plays by merit, optimistically, and minds delays"),
         "fcts-d": Racer(fcts_d(merit, arms, plays), "plays by the merit of drawn means, and minds delays"),
@@ -310,7 +311,9 @@ def candidates(means: ArrayLike) -> WeightedBandit:
     >>> candidates([0.9, 0.5]).biases.round(1)
     array([0.7, 0.3])
     """
-    centres = np.asarray(means, np.float64)
+    centres = checks.vector("means", means)
+    if centres.size < 2:
+        raise ValueError(f"means must be at least two numbers, one an arm, not {checks.said(means)}")
     return separate_groups(np.full((centres.size, 1), _SPREAD), centres - _SPREAD / 2, _NOISE)
 
 

@@ -49,7 +49,7 @@ class RewardDistribution:
     def __post_init__(self) -> None:
         breaks, rows = checks.vector("breaks", self.breaks), checks.array("coefficients", self.coefficients, 2)
         if (np.diff(breaks) < 0).any():  # two may be so near that they are one float
-            raise ValueError(f"breaks must be in increasing order, not {self.breaks!r}")
+            raise ValueError(f"breaks must be in increasing order, not {checks.said(self.breaks)}")
         if len(rows) != breaks.size or rows[-1, 0] != 1.0 or rows[-1, 1:].any():
             raise ValueError(f"coefficients must be {breaks.size} rows, as there are breaks, the last 1, 0, 0, ...")
         object.__setattr__(self, "breaks", breaks)
@@ -152,7 +152,7 @@ class RewardDistribution:
         """
         u = checks.floats("ranks", ranks, "numbers above 0 and at most 1")
         if not ((u > 0) & (u <= 1)).all():
-            raise ValueError(f"ranks must be numbers above 0 and at most 1, not {ranks!r}")
+            raise ValueError(f"ranks must be numbers above 0 and at most 1, not {checks.said(ranks)}")
         at = np.searchsorted(self.coefficients[:, 0], u)  # the first break whose rank is at least u
         high = self.breaks[at]
         low = self.breaks[np.maximum(at - 1, 0)]
@@ -292,16 +292,14 @@ def flat(distributions: Sequence[RewardDistribution]) -> NDArray[np.float64]:
     >>> flat([empirical([2.0, 4.0])])
     array([1. , 2. , 2. , 0. , 2. , 4. , 0.5, 1. ])
     """
-    if not isinstance(distributions, Sequence):
-        raise TypeError(
-            f"distributions must be a list of RewardDistributions, such as [uniform_sum([1, 1])], not {distributions!r}"
-        )
+    checks.instance(
+        "distributions", distributions, Sequence, "a list of RewardDistributions, such as [uniform_sum([1, 1])]"
+    )
     parts = []
     for law in distributions:
-        if not isinstance(law, RewardDistribution):
-            raise TypeError(
-                f"distributions must be RewardDistributions, such as uniform_sum([1, 1]), one a group, not {law!r}"
-            )
+        checks.instance(
+            "distributions", law, RewardDistribution, "RewardDistributions, such as uniform_sum([1, 1]), one a group"
+        )
         m, columns = law.coefficients.shape
         parts.append(np.concatenate([[m, columns - 1], law.breaks, law.coefficients.ravel()]))
     if not parts:

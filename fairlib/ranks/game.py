@@ -127,8 +127,7 @@ def rank_tally(
 
 
 def _told(game: RankBandit) -> NDArray[np.float64]:
-    if not isinstance(game, RankBandit):
-        raise TypeError(f"game must be a RankBandit, such as section_6(), not {game!r}")
+    checks.instance("game", game, RankBandit, "a RankBandit, such as section_6()")
     return np.asarray(game.parameter)
 
 

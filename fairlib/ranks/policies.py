@@ -351,7 +351,7 @@ def fair_greedy(ridge: float = 0.1, noise: float = 1e-3, ties: str = "any") -> C
     True
     """
     if not isinstance(ties, str) or ties not in ("any", "first"):
-        raise ValueError(f"ties must be 'any' or 'first', not {ties!r}")
+        raise ValueError(f"ties must be 'any' or 'first', not {checks.said(ties)}")
     chosen = fair_greedy_rule if ties == "any" else fair_greedy_first_rule
     return ContextPolicy("Fair-Greedy", chosen, **_settings(ridge, noise))
 
@@ -359,7 +359,7 @@ def fair_greedy(ridge: float = 0.1, noise: float = 1e-3, ties: str = "any") -> C
 def _settings(ridge: float, noise: float) -> dict[str, Any]:
     """Take at the door what all three forms are set with."""
     return {
-        "regulariser": checks.real("ridge", ridge, above=0),
+        "regulariser": checks.spread("ridge", ridge),
         "noise": checks.real("noise", noise, high=1, above=0),
     }
 
@@ -411,7 +411,7 @@ def fair_greedy_v2(ridge: float = 0.1, noise: float = 1e-3, unseen: str = "rando
     True
     """
     if not isinstance(unseen, str) or unseen not in ("random", "half"):
-        raise ValueError(f"unseen must be 'random' or 'half', not {unseen!r}")
+        raise ValueError(f"unseen must be 'random' or 'half', not {checks.said(unseen)}")
     by_lot = 1.0 if unseen == "random" else 0.0
     return ContextPolicy("Fair-Greedy V2", fair_greedy_v2_rule, **_settings(ridge, noise), by_lot=by_lot)
 
@@ -501,7 +501,7 @@ def fair_greedy_rarely(growth: float = 1.2, ridge: float = 0.1, noise: float = 1
     Parameters
     ----------
     growth : float
-        The factor, above 1.
+        The factor, above 1 and at most a million.
     ridge : float
         The regulariser :math:`\lambda`, above 0.
     noise : float
@@ -525,7 +525,7 @@ def fair_greedy_rarely(growth: float = 1.2, ridge: float = 0.1, noise: float = 1
     >>> bool(result.fairness_regret[:, -1].mean() < 35)
     True
     """
-    factor = checks.real("growth", growth, above=1)
+    factor = checks.real("growth", growth, high=1e6, above=1)
     return ContextPolicy("Fair-Greedy, rarely", fair_greedy_rarely_rule, growth=factor, **_settings(ridge, noise))
 
 
@@ -653,7 +653,7 @@ def oful_as_published(exploration: float = 1.0, ridge: float = 0.1) -> ContextPo
     >>> bool(700 < regret < 860)
     True
     """
-    lam, factor = checks.real("ridge", ridge, above=0), checks.real("exploration", exploration, 0)
+    lam, factor = checks.spread("ridge", ridge), checks.real("exploration", exploration, 0)
     return ContextPolicy("OFUL, as published", oful_as_published_rule, ridge=lam, exploration=factor)
 
 
@@ -694,7 +694,7 @@ def oracle_cdf(game: RankBandit, ridge: float = 0.1) -> ContextPolicy:
     True
     """
     _told(game)
-    lam = checks.real("ridge", ridge, above=0)
+    lam = checks.spread("ridge", ridge)
     return ContextPolicy("oracle CDF", oracle_cdf_rule, ridge=lam, table=flat(game.distributions))
 
 

@@ -48,8 +48,7 @@ def clash(first: RewardDistribution, second: RewardDistribution, epsilon: float)
     0.5
     """
     for name, law in (("first", first), ("second", second)):
-        if not isinstance(law, RewardDistribution):
-            raise TypeError(f"{name} must be a RewardDistribution, such as uniform_sum([1, 1]), not {law!r}")
+        checks.instance(name, law, RewardDistribution, "a RewardDistribution, such as uniform_sum([1, 1])")
     rewards, gap = second.quantile(_MIDPOINTS), checks.real("epsilon", epsilon, 0)
     above, below = first.cdf(rewards - gap) - _MIDPOINTS, _MIDPOINTS - first.cdf(rewards + gap)
     return float((np.maximum(above, 0) + np.maximum(below, 0)).mean())
@@ -94,7 +93,7 @@ def price_probability(epsilon: float, p: float, reach: float, horizon: ArrayLike
     """
     mean = checks.real("epsilon", epsilon, 0) * checks.real("p", p, 0, 1)
     rounds = checks.many("horizon", horizon, 1, whole=True)
-    return -np.expm1(-rounds * (mean / checks.real("reach", reach, above=0)) ** 2 / 8)
+    return -np.expm1(-rounds * (mean / checks.spread("reach", reach)) ** 2 / 8)
 
 
 # What is proved of Fair-Greedy (Section 5, appendices C and E) -------------------------------------------------------
@@ -156,10 +155,9 @@ class Constants:
             fine[name] = checks.real(name, getattr(self, name), above=0)
         for name in ("norm", "sd"):
             fine[name] = checks.real(name, getattr(self, name), 0)
-        if not isinstance(self.by_chance, bool):
-            raise TypeError(f"by_chance must be True or False, not {self.by_chance!r}")
+        fine["by_chance"] = checks.flag("by_chance", self.by_chance)
         fine["diameter"] = 2 * fine["length"]
-        if self.diameter != math.inf:
+        if not (isinstance(self.diameter, float) and self.diameter == math.inf):
             fine["diameter"] = min(checks.real("diameter", self.diameter, above=0), fine["diameter"])
         for name, value in fine.items():
             object.__setattr__(self, name, value)
@@ -255,9 +253,9 @@ def rank_error(
     >>> rank_error(4, [101, 401], horizon=500, failure=0.1).round(3)
     array([0.326, 0.163])
     """
-    rounds, delta = checks.many("t", t, 2, whole=True), checks.real("failure", failure, above=0, below=1)
+    rounds, delta = checks.many("t", t, 2, whole=True), checks.chance("failure", failure)
     log = math.log(2 * checks.whole("groups", groups, 1) * checks.whole("horizon", horizon, 1) / delta)
-    return np.sqrt(log / ((rounds - 1) * checks.real("candidates", candidates, above=0)))
+    return np.sqrt(log / ((rounds - 1) * checks.spread("candidates", candidates)))
 
 
 def counted_from(game: Constants, horizon: ArrayLike, *, failure: float, alpha: float) -> NDArray[np.float64]:
@@ -302,8 +300,8 @@ def counted_from(game: Constants, horizon: ArrayLike, *, failure: float, alpha: 
     np.float64(185.2)
     """
     by_chance, rounds = float(_constants(game).by_chance), checks.many("horizon", horizon, 1, whole=True)
-    log = np.log(game.groups * rounds / checks.real("failure", failure, above=0, below=1))
-    return 1 + by_chance * 4 * log / ((1 - checks.real("alpha", alpha, above=0, below=1)) ** 2 * game.least)
+    log = np.log(game.groups * rounds / checks.chance("failure", failure))
+    return 1 + by_chance * 4 * log / ((1 - checks.chance("alpha", alpha)) ** 2 * game.least)
 
 
 def chance_of_each(arms: int, error: ArrayLike) -> NDArray[np.float64]:
@@ -371,9 +369,9 @@ def explored_from(arms: int, groups: int, *, failure: float, c: float = 0.5, can
     31400
     """
     k, share = checks.whole("arms", arms, 2), checks.real("c", c, 0, below=1)
-    delta = checks.real("failure", failure, above=0, below=1)
+    delta = checks.chance("failure", failure)
     log = math.log(5 * checks.whole("groups", groups, 1) * math.e / delta)
-    rounds: float = 3 + 8 * (log / checks.real("candidates", candidates, above=0)) ** 1.5 / (1 - share ** (1 / k)) ** 3
+    rounds: float = 3 + 8 * (log / checks.spread("candidates", candidates)) ** 1.5 / (1 - share ** (1 / k)) ** 3
     return rounds
 
 
@@ -460,8 +458,8 @@ def estimate_radius(
     array([32. , 34.7])
     """
     _constants(game)
-    rounds, delta = checks.many("t", t, 3, whole=True), checks.real("failure", failure, above=0, below=1)
-    lam, rho = checks.real("ridge", ridge, above=0), checks.real("noise", noise, high=1, above=0)
+    rounds, delta = checks.many("t", t, 3, whole=True), checks.chance("failure", failure)
+    lam, rho = checks.spread("ridge", ridge), checks.real("noise", noise, high=1, above=0)
     half, d = (rounds - 1) // 2, game.dimension
     regression = game.sd * np.sqrt(d * np.log1p(half * game.length**2 / (d * lam)) + 2 * math.log(8 / delta))
     wobble = math.sqrt(d) + np.sqrt(2 * np.log(16 * half**2 / delta))
@@ -569,7 +567,7 @@ def fair_greedy_log_bound(
     >>> bool(3.5 < bound[1] / bound[0] < 4)
     True
     """
-    whole, rounds = checks.real("failure", failure, above=0, below=1), checks.many("horizon", horizon, 3, whole=True)
+    whole, rounds = checks.chance("failure", failure), checks.many("horizon", horizon, 3, whole=True)
     delta = _each_failure(game, whole / 2)
     tau, log, kappa = _from_then(game, horizon, delta, alpha)
     radius = estimate_radius(game, horizon, failure=delta, ridge=ridge, noise=noise)
@@ -617,8 +615,8 @@ def printed_bound(
     True
     """
     delta, rounds = _each_failure(game, failure), checks.many("horizon", horizon, 3, whole=True)
-    share = checks.real("alpha", alpha, above=0, below=1)
-    lam, k, g = checks.real("ridge", ridge, above=0), game.arms, game.groups
+    share = checks.chance("alpha", alpha)
+    lam, k, g = checks.spread("ridge", ridge), game.arms, game.groups
     candidates = game.least * (share if game.by_chance else 1.0)
     tau_1 = 32 * k**3 * (math.log(5 * g * math.e / delta) / candidates) ** 1.5
     tau_2 = 54 * game.length**2 / game.eigenvalue * math.log(4 * game.dimension / delta)
@@ -634,13 +632,13 @@ def printed_bound(
 
 def _each_failure(game: Constants, failure: float) -> float:
     """Return the probability of failure that is left for the estimates, where counts of groups take half of it."""
-    delta = checks.real("failure", failure, above=0, below=1)
+    delta = checks.chance("failure", failure)
     return delta / 2 if _constants(game).by_chance else delta
 
 
 def _from_then(game: Constants, horizon: ArrayLike, delta: float, alpha: float) -> tuple[Any, Any, float]:
     """Return the round from which contexts are short, the square of the ranks' error times t - 1, and kappa."""
-    share, rounds = checks.real("alpha", alpha, above=0, below=1), checks.many("horizon", horizon, 3, whole=True)
+    share, rounds = checks.chance("alpha", alpha), checks.many("horizon", horizon, 3, whole=True)
     candidates = game.least * (share if game.by_chance else 1.0)
     kappa, log = least_exploration(game), np.log(8 * game.groups * rounds / delta) / candidates
     tau_1 = 1 + 16 * (game.arms * game.length**2 / game.eigenvalue) ** 2 * log
@@ -651,6 +649,5 @@ def _from_then(game: Constants, horizon: ArrayLike, delta: float, alpha: float) 
 
 
 def _constants(game: Constants) -> Constants:
-    if not isinstance(game, Constants):
-        raise TypeError(f"game must be Constants, such as constants(section_6()), not {game!r}")
+    checks.instance("game", game, Constants, "Constants, such as constants(section_6())")
     return game

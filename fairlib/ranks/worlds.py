@@ -49,12 +49,19 @@ class WeightedBandit(RankBandit):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "weights", checks.array("weights", self.weights, 2))
-        object.__setattr__(self, "biases", checks.array("biases", self.biases, 1))
-        checks.real("sd", self.sd, 0)
-        checks.real("together", self.together, 0, 1)
+        fine: dict[str, Any] = {
+            "weights": checks.array("weights", self.weights, 2),
+            "sd": checks.real("sd", self.sd, 0),
+        }
+        fine |= {"biases": checks.array("biases", self.biases, 1)}
+        fine |= {"together": checks.real("together", self.together, 0, 1)}
         if self.shares is not None:
-            object.__setattr__(self, "shares", checks.vector("shares", self.shares, 0, 1))
+            fine["shares"] = checks.vector("shares", self.shares, 0, 1)
+        for name in {"weights", "biases", "shares"} & fine.keys():
+            if len(fine[name]) != self.world.groups:
+                raise ValueError(f"{name} must be of {self.world.groups} groups, as world is, not {len(fine[name])}")
+        for name, value in fine.items():
+            object.__setattr__(self, name, value)
 
 
 @helper
@@ -233,7 +240,7 @@ def mixed_groups(weights: ArrayLike, biases: ArrayLike, sd: float, shares: Array
     made, told = _groups(weights, biases, sd)
     q, number = checks.vector("shares", shares, 0, 1, above=0), len(made["biases"])
     if q.size != number or abs(q.sum() - 1) > 1e-9:
-        raise ValueError(f"shares must be {number} numbers, one a group, with sum 1, not {shares!r}")
+        raise ValueError(f"shares must be {number} numbers, one a group, with sum 1, not {checks.said(shares)}")
     ends = np.append(np.cumsum(q)[:-1], 1.0)  # whatever rounding makes of the sum
     candidates = checks.whole("arms", arms, 2)
     world = World(candidates, told["parameter"].size, mixed_draw, groups=number, ends=ends, **made)
@@ -354,15 +361,13 @@ def employer(
     True
     """
     x, y = checks.array("contexts", contexts, 2), checks.array("rewards", rewards, 1)
-    g = np.array(groups, dtype=object)  # a ragged list too, to be refused here
-    if g.ndim != 1 or not all(isinstance(i, int | np.integer) for i in g):
-        raise TypeError(f"groups must be whole numbers from 0, one a person, not {groups!r}")
-    g = g.astype(np.int64)
+    g = checks.many("groups", groups, 0, whole=True)
     if not (g.shape == y.shape == (len(x),)):
         raise ValueError(
             f"groups and rewards must have {len(x)} numbers, as contexts has rows, not shapes {g.shape} and {y.shape}"
         )
-    counts = np.bincount(g) if g.min() >= 0 else np.zeros(1)
+    g = np.minimum(g, len(g)).astype(np.int64)  # a larger number leaves somebody out, too
+    counts = np.bincount(g)
     if counts.size < 2 or not counts.all():
         raise ValueError(f"groups must run from 0 to at least 1, with somebody in each, not {np.unique(g).tolist()}")
     if parameter is None:

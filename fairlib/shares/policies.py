@@ -361,7 +361,6 @@ def fair_in_windows(learner: Policy, shares: ArrayLike, tolerance: float = 0.0, 
 
 def _one_play(learner: Policy) -> None:
     """Take a learner at the door: a policy that plays one arm a round."""
-    if not isinstance(learner, Policy):
-        raise TypeError(f"learner must be a Policy, such as ucb1(), not {learner!r}")
+    checks.instance("learner", learner, Policy, "a Policy, such as ucb1()")
     if learner.plays != 1:
         raise ValueError(f"learner must play one arm a round, not {learner.plays}")
