@@ -7,11 +7,19 @@ from collections.abc import Iterator
 import printing
 import pytest
 import strategies
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from selenium import webdriver
 
-# The same examples in each run, and no other ones kept on a disk; where all are asked for, others each time.
-settings.register_profile("fairlib", deadline=None, database=None, derandomize=not strategies.FULL, print_blob=True)
+# The same examples in each run, and no other ones kept on a disk; where all are asked for, others each time. However
+# slow the machine is, or the game to be built: that is no failure.
+settings.register_profile(
+    "fairlib",
+    deadline=None,
+    database=None,
+    derandomize=not strategies.FULL,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("fairlib")
 
 
