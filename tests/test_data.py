@@ -9,6 +9,7 @@ import hashlib
 import itertools
 import lzma
 import math
+import random
 import re
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fuzzed import FILES
 
 from fairlib import data
 from fairlib.data import files, labels, people
@@ -277,6 +279,57 @@ def test_a_byte_order_mark_is_named(tmp_path, load):
     path.write_text("AGEP,SEX\n1,2\n", encoding="utf-8-sig")
     with pytest.raises(ValueError, match=r"saved, line 1: the file begins with a byte order mark, as files that Excel"):
         load(path)
+
+
+def damaged(content: bytes, chance: random.Random) -> bytes:
+    """Damage a file as disks, editors and transfers do."""
+    at, bits = chance.randrange(len(content)), bytearray(content)
+    bits[at] ^= 1 << chance.randrange(8)
+    lines = content.splitlines(keepends=True)
+    number = re.search(rb"[0-9.]+", content[at:]) or re.search(rb"[0-9.]+", content)
+    assert number is not None
+    odd = chance.choice(
+        [b"1e999", b"9" * 5000, b"nan", b"-1", b"", b"0x10", b"1_000", "\u0663".encode(), b"True", b"'"]
+    )
+    return chance.choice(
+        [
+            bytes(bits),
+            content[:at],
+            content[:at] + b"\0" + content[at:],
+            content[:at] + b"\xff\xfe" + content[at:],
+            content.replace(number[0], odd, 1),
+            content.replace(b"\n", b"\r"),
+            content.replace(b"\n", b"\r\n"),
+            content.decode().encode("utf-16"),
+            content[at:] + content[:at],
+            b"".join(chance.sample(lines, len(lines))),
+            b"".join([*lines, *lines]),
+            b"\n" * 10 + content,
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_damaged_file_is_read_or_refused_with_its_name(tmp_path, name):
+    loaders: dict[str, Any] = {
+        "arff": lambda path: data.read_arff(path, 1).features,
+        "acs": lambda path: data.read_acs(path, group="SEX", numbers=["AGEP"], one_hot={"SEX": [1, 2]}).features,
+        "today": lambda path: np.array([event.user for event in data.read_today(path)]),
+        "criteo": lambda path: data.read_criteo(path, arms=2).means,
+    }
+    content, chance, refused = FILES[name].encode(), random.Random(name), 0
+    path = tmp_path / "the file"
+    path.write_bytes(content)
+    assert np.isfinite(loaders[name](path)).all()
+    for _ in range(300):
+        path.write_bytes(damaged(content, chance))
+        try:
+            assert np.isfinite(loaders[name](path)).all()
+        except ValueError as error:
+            refused += 1
+            assert re.match(rf"{re.escape(str(path))}(:|,)", str(error)), error
+            assert len(str(error)) < 1000
+    assert refused > 150
 
 
 @by_each_loader

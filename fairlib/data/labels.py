@@ -175,7 +175,7 @@ def read_arff(path: FilePath, labels: int) -> MultiLabel:
         elif attribute := _ATTRIBUTE.fullmatch(text):
             kind = attribute[1].replace(" ", "").lower()
             if kind not in ("numeric", "real", "integer", "{0,1}"):
-                raise ValueError(f"{place}: an attribute must be numeric or {{0,1}}, not {attribute[1]!r}")
+                raise ValueError(f"{place}: an attribute must be numeric or {{0,1}}, not {_short(attribute[1])}")
             binary.append(kind == "{0,1}")
         elif text.lower() == "@data":
             in_data = True
