@@ -317,7 +317,7 @@ def test_a_damaged_file_is_read_or_refused_with_its_name(tmp_path, name):
         "today": lambda path: np.array([event.user for event in data.read_today(path)]),
         "criteo": lambda path: data.read_criteo(path, arms=2).means,
     }
-    content, chance, refused = FILES[name].encode(), random.Random(name), 0
+    content, chance, said = FILES[name].encode(), random.Random(name), []
     path = tmp_path / "the file"
     path.write_bytes(content)
     assert np.isfinite(loaders[name](path)).all()
@@ -326,10 +326,9 @@ def test_a_damaged_file_is_read_or_refused_with_its_name(tmp_path, name):
         try:
             assert np.isfinite(loaders[name](path)).all()
         except ValueError as error:
-            refused += 1
-            assert re.match(rf"{re.escape(str(path))}(:|,)", str(error)), error
-            assert len(str(error)) < 1000
-    assert refused > 150
+            said.append(str(error))
+    assert len(said) > 150
+    assert [each for each in said if not re.match(rf"{re.escape(str(path))}(:|,)", each) or len(each) > 1000] == []
 
 
 @by_each_loader

@@ -3,6 +3,7 @@
 import re
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ READ = {
 
 def licence(name: str) -> list[str]:
     """Return the parts of what a package says of its licence, from the best source that it has."""
-    said = distribution(name).metadata
+    said: Any = distribution(name).metadata
     if (expression := said.get("License-Expression")) is not None:
         return re.split(r"\s+(?:AND|OR)\s+", expression)
     classes = [each.split(" :: ")[-1] for each in said.get_all("Classifier") or [] if each.startswith("License ::")]

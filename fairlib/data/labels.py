@@ -204,13 +204,14 @@ def _arff_row(place: str, text: str, size: int, labels: int) -> NDArray[np.float
     try:
         row = np.array([float(cell) for cell in cells])
     except ValueError as error:
-        raise ValueError(f"{place}: every value must be a number ({error})") from None
+        raise ValueError(f"{place}: every value must be a number ({str(error)[:90]})") from None
     if not np.isfinite(row).all():
-        raise ValueError(f"{place}: every value must be finite, not {cells[int(np.argmin(np.isfinite(row)))].strip()}")
+        cell = cells[int(np.argmin(np.isfinite(row)))].strip()
+        raise ValueError(f"{place}: every value must be finite, not {cell[:60]}")
     wrong = (row[-labels:] != 0.0) & (row[-labels:] != 1.0)
     if wrong.any():
         at = size - labels + int(np.argmax(wrong))
-        raise ValueError(f"{place}: a label must be 0 or 1, not {cells[at].strip()} (attribute {at + 1})")
+        raise ValueError(f"{place}: a label must be 0 or 1, not {cells[at].strip()[:60]} (attribute {at + 1})")
     return row
 
 
