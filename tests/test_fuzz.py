@@ -1,0 +1,218 @@
+"""Every argument of every public function, given every odd value: taken for what it means, or refused by its name.
+
+A call with one odd value comes out in one of these ways, and only the first three are as they should be:
+
+* `taken`: the argument may be this, and what comes of it is what comes of the plain number, list or text;
+* `refused`: TypeError or ValueError, in a sentence of ours that names the argument;
+* `said`: an error of another kind that the documentation states, such as a file that is not there;
+* `poor`: any other error, a warning, or no answer within some seconds;
+* `nonsense`: taken, though the argument may not be this, or for something else than it means.
+
+With ``FUZZ=full`` in the environment all values are tried, else some of them.
+"""
+
+import inspect
+import os
+import random
+import re
+import signal
+import sqlite3
+import traceback
+import types
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fuzzed import CALLS, INSIDE, VALUES, CalledError, Door, Known, UnfitError, doors, public, put_files, real
+
+import fairlib as fl
+from fairlib import checks, linear
+
+FULL = os.environ.get("FUZZ") == "full"
+PATIENCE = 20  # seconds
+SAMPLE = 4  # values of each argument, where not all are tried
+COUNTS: Counter[str] = Counter()
+
+
+# What comes of a call ------------------------------------------------------------------------------------------------
+
+
+def meaning(thing: Any, depth: int = 0) -> Any:
+    """Return what can be compared: numbers whatever their kind, lists, and what policies and games play."""
+    if thing is None or isinstance(thing, str | bytes) or depth > 6:
+        return thing if depth <= 6 else "..."
+    if isinstance(thing, bool | np.bool_ | int | float | np.number):
+        return thing if isinstance(thing, int) else "nan" if thing != thing else float(thing)
+    if isinstance(thing, np.ndarray):
+        return meaning(thing.tolist(), depth + 1)
+    if isinstance(thing, fl.Policy | fl.ContextPolicy):
+        return [repr(thing), thing.bound.mark, thing.horizon, played(thing)]
+    if isinstance(thing, fl.Bandit | fl.ContextBandit):
+        return [meaning(vars(thing), depth + 1), watched(thing)]
+    if isinstance(thing, fl.Player):
+        return played_on(thing)
+    if isinstance(thing, dict | types.MappingProxyType):
+        return {str(name): meaning(each, depth + 1) for name, each in thing.items()}
+    if isinstance(thing, types.GeneratorType):
+        return [meaning(each, depth + 1) for each in thing]
+    if isinstance(thing, list | tuple):
+        return [meaning(each, depth + 1) for each in thing]
+    if inspect.isroutine(thing) or inspect.isclass(thing) or isinstance(thing, types.ModuleType):
+        return getattr(thing, "__qualname__", "")
+    if type(thing).__module__.startswith("fairlib") and hasattr(thing, "__dict__"):
+        return {name: meaning(each, depth + 1) for name, each in vars(thing).items() if name not in PRIVATE}
+    if isinstance(thing, Path):
+        return str(thing)
+    return type(thing).__name__
+
+
+PRIVATE = {"given", "_lock", "_db", "_layout", "_in_play", "_plain", "form"}
+
+
+def played(policy: Any) -> Any:
+    policy = policy.replace(interpret=True)
+    contextual = isinstance(policy, fl.ContextPolicy)
+    more: Any = {"dimension": policy.dimension or 2, "groups": 2} if contextual else {}
+    arms = policy.arms if not contextual and policy.arms else max(2, getattr(policy, "plays", 1))
+    return played_on(fl.Player(policy, arms, horizon=min(policy.horizon or 6, 6), **more))
+
+
+def played_on(player: Any) -> Any:
+    rng, said = np.random.default_rng(3), []
+    for _ in range(min(player.horizon or 6, 6)):
+        contexts = (rng.random((player.arms, player._sizes["d"])),) if player._contextual else ()
+        with np.errstate(over="ignore"):  # as in a compiled rule, an index may be infinite
+            choice = player.choose(*contexts)
+        said.append(meaning(choice))
+        for arm in choice.arms:
+            player.observe(choice.round, min(max(0.5 * (arm % 3), player.rewards[0]), player.rewards[1]), arm)
+    return said
+
+
+def watched(game: Any) -> Any:
+    policy = fl.uniform(game.plays) if isinstance(game, fl.Bandit) else linear.at_random()
+    result = fl.simulate(game, policy.replace(interpret=True), 4)
+    return meaning({name: each for name, each in vars(result).items() if name != "versions"})
+
+
+@contextmanager
+def in_time() -> Iterator[None]:
+    def late(*_: Any) -> None:
+        raise TimeoutError(f"no answer within {PATIENCE} seconds")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def outcome(door: Door, **changed: Any) -> Any:
+    """Return what comes of a call; warnings are errors, but for those that the package gives."""
+    given = {name: known.made() for name, known in door.arguments.items()} | changed
+    with warnings.catch_warnings(), in_time():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", UserWarning)
+        return meaning(door.made()(**given))
+
+
+def is_ours(error: BaseException) -> bool:
+    """Say whether a line of the package raised the error."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return Path(last.filename).is_relative_to(Path(fl.__file__).parent)
+
+
+def judged(door: Door, name: str, make: Callable[[], Any]) -> tuple[str, str]:
+    """Return how a call with one odd value comes out, and why."""
+    try:
+        plain = door.arguments[name].kind(make())
+    except UnfitError:
+        fits = False
+    else:
+        fits = True
+    try:
+        found = outcome(door, **{name: make()})
+    except (TypeError, ValueError) as error:
+        said, value = str(error), make()
+        words = [name, *door.arguments[name].also, getattr(value, "__name__", type(value).__name__)]
+        words += [Path(value).name] if name == "path" and fits else []
+        words += list(door.arguments) if fits else []  # fine by itself, it doesn't fit another argument
+        named = any(re.search(rf"(^|\W){re.escape(each)}(\W|$)", said) for each in words)
+        if is_ours(error) and named and len(said) < 1000 and ("\n" not in said or "\n" in str(value)):
+            return "refused", said
+        return "poor", f"{type(error).__name__}: {said}"
+    except (OSError, sqlite3.Error) as error:
+        return "said" if name in ("path", "store") and fits else "poor", f"{type(error).__name__}: {error}"
+    except fl.SweepError as error:
+        return "said" if fits else "poor", f"SweepError: {error}"
+    except CalledError:  # by a reader's own function, which is passed on
+        return "said" if fits else "poor", "CalledError"
+    except Exception as error:
+        return "poor", f"{type(error).__name__}: {error}"
+    if not fits:
+        return "nonsense", "it may not be this"
+    expected = outcome(door, **{name: plain})
+    return ("taken", "") if found == expected else ("nonsense", f"{found} is not {expected}"[:500])
+
+
+# The tests -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let every call find the files that it may read, and write where nobody minds."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(tmp_path_factory.mktemp("fuzz"))
+        put_files()
+        yield
+
+
+def test_every_public_function_is_known():
+    named = public()
+    assert [name for thing, name in named.items() if thing not in CALLS and thing not in INSIDE] == []
+    assert [thing for thing in CALLS if thing not in named] == []
+
+
+def test_there_are_enough_odd_values_and_each_is_another():
+    assert len(VALUES) >= 81
+    assert len({f"{type(make()).__name__} {checks.said(make())}" for make in VALUES.values()}) > 0.9 * len(VALUES)
+
+
+@pytest.mark.parametrize("door", doors(), ids=lambda door: door.name)
+def test_odd_values_are_taken_for_what_they_mean_or_refused_by_name(door):
+    if door.name != "data.mediamill":  # which only the file itself would satisfy
+        outcome(door)
+    wrong = []
+    for name in door.arguments:
+        chance = random.Random(f"{door.name} {name}")
+        for each in VALUES if FULL else chance.sample(list(VALUES), SAMPLE):
+            came, why = judged(door, name, VALUES[each])
+            COUNTS[came] += 1
+            if came in ("poor", "nonsense"):
+                wrong.append(f"{name}={each}: {came}, {why[:300]}")
+    assert wrong == []
+
+
+def test_the_judge_tells_good_from_bad():
+    def door(call: Callable[..., Any]) -> Door:
+        return Door("own", lambda: call, {"share": Known(lambda: 0.5, real(0, 1))})
+
+    assert judged(door(lambda share: checks.real("share", share, 0, 1)), "share", lambda: np.float16(0.5))[0] == "taken"
+    assert judged(door(lambda share: checks.real("share", share, 0, 1)), "share", lambda: "0.5")[0] == "refused"
+    assert judged(door(lambda share: checks.real("part", share, 0, 1)), "share", lambda: "0.5")[0] == "poor"
+    assert judged(door(lambda share: share + 1), "share", lambda: "0.5")[0] == "poor"
+    assert judged(door(lambda share: share), "share", lambda: "0.5")[0] == "nonsense"
+    assert judged(door(lambda share: type(share).__name__), "share", lambda: np.float16(0.5))[0] == "nonsense"
+    assert judged(door(lambda share: np.float64(1) / share), "share", lambda: 0)[0] == "poor"
+
+
+def test_the_shares_are_counted():
+    print(len(doors()), "functions,", sum(len(each.arguments) for each in doors()), "arguments:", dict(COUNTS))
+    assert COUNTS["refused"] > COUNTS["taken"] > 0 == COUNTS["nonsense"]
