@@ -13,14 +13,15 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Folders are listed with their files, so that a deleted file counts as a change.
 files = $(shell find $(1) -not -path '*/.*' -not -path '*__pycache__*')
 PACKAGE := requirements.txt $(call files,fairlib)
-BOOK := _config.yml _toc.yml $(call files,chapters)
-TESTS := pyproject.toml $(call files,tests)
+BOOK := _config.yml _toc.yml benchmarks/latest.json $(call files,chapters)
+TESTS := pyproject.toml $(call files,tests) $(call files,benchmarks)
 
-.PHONY: help book test mutants references figures print offline lab sphinx lock clean
+.PHONY: help book test bench mutants references figures print offline lab sphinx lock clean
 
 help:
 	@echo "make book        build the book, and say which file to open"
 	@echo "make test        run every chapter and every test, the linter and the type checker"
+	@echo "make bench       measure what a round costs, against C and other projects (a quarter of an hour; needs a C compiler)"
 	@echo "make mutants     plant 400 mistakes in the package, one at a time, and count those that no test notices (hours)"
 	@echo "make references  store the checked outputs and pictures of the chapters anew, and show what changed"
 	@echo "make figures     play the papers' figures as often as they did, and compare them with the book's (slow)"
@@ -73,6 +74,29 @@ _build/test.done: $(PACKAGE) $(BOOK) $(TESTS) | _build/book.done
 	@touch $@
 	@$(MAKE) --no-print-directory book
 
+# Each side of a ratio takes turns with the other, in processor time. AUTHORS=folder measures the authors' public code too,
+# AGAINST=folder another checkout; ONLY=words takes the benchmarks of that name alone. Of these two no record is made.
+bench: .venv/lock.done _build/bench/peers.done
+	@command -v $(CC) >/dev/null || { echo "The benchmarks compile loops in C, and there is no '$(CC)':" \
+		"install a C compiler, such as gcc, or name one: make bench CC=clang"; exit 1; }
+	@echo "Measuring; best on a machine that has nothing else to do"
+	@CC=$(CC) PYTHONPATH=_build/bench/tools $(BIN)/pytest -c benchmarks/pytest.ini benchmarks -q --benchmark-disable-gc \
+		--benchmark-timer=time.process_time --benchmark-quiet --benchmark-json=_build/bench/raw.json \
+		--peers=_build/bench/peers/bin/python $(if $(AUTHORS),--authors="$(abspath $(AUTHORS))") \
+		$(if $(AGAINST),--against="$(abspath $(AGAINST))") $(if $(ONLY),-k "$(ONLY)")
+	@CC=$(CC) $(BIN)/python benchmarks/record.py \
+		$(if $(AGAINST)$(ONLY),_build/bench/part.json,benchmarks/latest.json) _build/bench/raw.json
+
+# Nothing of this goes into .venv, which is the lock: pytest-benchmark has a folder, the other projects an environment.
+_build/bench/peers.done: .venv/lock.done benchmarks/requirements.txt benchmarks/peers.txt
+	@echo "Installing what is measured with, and the other projects"
+	@rm -rf _build/bench && mkdir -p _build/bench
+	@$(BIN)/pip install --quiet --require-hashes --no-deps --target _build/bench/tools -r benchmarks/requirements.txt
+	@$(BIN)/python -m venv _build/bench/peers
+	@grep -v '^#' benchmarks/peers.txt | while read -r peer; do _build/bench/peers/bin/pip install --quiet "$$peer" \
+		|| echo "$$peer does not install here, and is left out"; done
+	@touch $@
+
 # What changes the sources stands outside of .venv, which is the lock and nothing else.
 mutants: .venv/lock.done
 	@$(BIN)/pip install --quiet --target _build/mutants/tools cosmic-ray==8.7.0
@@ -118,4 +142,4 @@ lock:
 
 clean:
 	@rm -rf .venv _build conf.py *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	@find chapters fairlib tests -name __pycache__ -prune -exec rm -rf {} +
+	@find benchmarks chapters fairlib tests -name __pycache__ -prune -exec rm -rf {} +

@@ -22,6 +22,11 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PROVIDERS = packages_distributions()
 
+# What benchmarks/peers.py imports, in an environment of its own.
+PEERS = [
+    each for each in (ROOT / "benchmarks" / "peers.txt").read_text(encoding="utf-8").splitlines() if each[0] != "#"
+]
+
 # Who imports, and which of the lists in pyproject.toml has to name what is imported there.
 CORE, BOOK, TEST = PROJECT["dependencies"], *(PROJECT["optional-dependencies"][name] for name in ("book", "test"))
 SCOPES = {
@@ -29,7 +34,7 @@ SCOPES = {
     "cells": ("chapters/*.md", CORE + BOOK),
     "extensions": ("chapters/extensions/*.py", CORE + BOOK),
     "tests": ("tests/**/*.py", CORE + BOOK + TEST),
-    "benchmarks": ("benchmarks/*.py", CORE + BOOK + TEST),
+    "benchmarks": ("benchmarks/*.py", CORE + BOOK + TEST + PEERS),
 }
 
 # What nobody imports, and the place that uses it by name.
@@ -70,7 +75,8 @@ def parsed(pattern: str) -> list[tuple[str, ast.Module]]:
 
 def imported(pattern: str) -> dict[str, str]:
     """Return the modules of others that are imported, each with a file that imports it."""
-    ours = {path.stem for folder in (".", "tests", "chapters/extensions") for path in (ROOT / folder).glob("*")}
+    folders = [ROOT / folder for folder in (".", "tests", "chapters/extensions", "benchmarks")]
+    ours = {path.stem for folder in folders for path in folder.glob("*") if path.suffix in ("", ".py")}
     found: dict[str, str] = {}
     for where, tree in parsed(pattern):
         for node in ast.walk(tree):
@@ -85,8 +91,8 @@ def imported(pattern: str) -> dict[str, str]:
 
 
 def providers(module: str) -> set[str]:
-    """Return the names of the packages that a module may come from."""
-    return {canonicalize_name(name) for name in PROVIDERS.get(module, [])}
+    """Return the names of the packages that a module may come from; one that is not installed goes by its own name."""
+    return {canonicalize_name(name) for name in PROVIDERS.get(module, [module])}
 
 
 @pytest.mark.parametrize("scope", SCOPES)

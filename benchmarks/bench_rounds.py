@@ -1,0 +1,44 @@
+"""What a round costs each policy of the zoo, as a ratio to the loop in C of its kind."""
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+import zoo
+from effort import Effort
+from games import KIND_OF, KINDS, LATE, came_to, setting
+from turns import Loops, Rival, enough, play, take_turns
+
+
+@pytest.mark.benchmark(group="rounds")
+@pytest.mark.parametrize("name", list(zoo.ZOO))
+def test_round(name: str, benchmark: Any, loops: Loops, there: Rival | None, effort: Effort) -> None:
+    """The policy and its yardstick play the same game."""
+    kind = KIND_OF[name]
+    game, policy = setting(name, rounds=10**7)
+    play(game, policy, 3)  # compiles
+    rounds = (200 if effort.tiny else LATE) if kind.grows else enough(game, policy, effort.turn)
+    others = {"C": loops.turn(kind, kind.size, rounds)}
+    if there and there.ask(name=name, rounds=rounds) is not None:
+        others["there"] = partial(there.ask, name=name, rounds=rounds)
+    take_turns(benchmark, partial(play, game, policy, rounds), others, effort.turns)
+    benchmark.extra_info |= {"policy": name, "loop": kind.loop, "size": kind.size._asdict(), "rounds": rounds}
+
+
+@pytest.mark.benchmark(group="agreement")
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.exact], ids=lambda kind: kind.policies[0])
+def test_both_do_the_same(kind: Any, benchmark: Any, loops: Loops, effort: Effort) -> None:
+    """A loop that plays something else is no yardstick: what the runs come to must agree."""
+    runs, rounds = (40, 200) if effort.tiny else (200, 500 if kind.grows else 2000)
+    name = kind.policies[0]
+    game, policy = setting(name, rounds=rounds)
+    ours = np.array(came_to(name, game, benchmark.pedantic(play, (game, policy, rounds, runs))))
+    theirs = np.array(loops.play(kind, kind.size, rounds, runs)[1])
+    error = math.hypot(ours.std(ddof=1), theirs.std(ddof=1)) / runs**0.5
+    apart = abs(float(ours.mean() - theirs.mean())) / error
+    benchmark.extra_info |= {"policy": name, "loop": kind.loop, "rounds": rounds, "runs": runs, "apart": apart}
+    benchmark.extra_info |= {"came to": [float(ours.mean()), float(theirs.mean()), error]}
+    # Of eighteen that do the same, three errors would call one other in one measurement of twenty.
+    assert apart < 4

@@ -1,0 +1,81 @@
+"""The benchmarks: their record is whole and tells nothing of whose machine it was, and all of them run."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zoo
+
+ROOT = Path(__file__).parents[1]
+BENCHMARKS = ROOT / "benchmarks"
+LATEST = BENCHMARKS / "latest.json"
+COMPILER = os.environ.get("CC", "cc")
+
+
+@pytest.fixture(scope="module")
+def latest() -> Any:
+    return json.loads(LATEST.read_text(encoding="utf-8"))
+
+
+def test_every_policy_is_measured_and_every_loop_plays_what_it_measures(latest):
+    assert {row["policy"] for row in latest["rounds"]} == set(zoo.ZOO)
+    names = re.search(r"names\[KINDS\] = \{(.*?)\}", (BENCHMARKS / "loops.c").read_text(encoding="utf-8"), re.DOTALL)
+    assert names
+    loops = set(re.findall(r'"([\w-]+)"', names[1]))
+    assert {row["loop"] for row in latest["rounds"]} == loops
+    assert {row["loop"] for row in latest["agreement"]} == loops
+    assert all(row["apart"] < 4 for row in latest["agreement"])
+
+
+def test_the_record_says_what_it_was_measured_on(latest):
+    made = latest["made"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", made["date"])
+    assert re.fullmatch(r"[0-9a-f]{12}", made["commit"])
+    assert made.keys() == {"date", "commit", "processor", "processors", "system", "compiler", "versions"}
+    assert all(made.values())
+    assert made["versions"].keys() >= {"Python", "numpy", "numba", "fair-bandits"}
+    for group in ("growth", "first result", "memory", "peers", "products", "service"):
+        assert latest[group], f"nothing was measured of {group}: make bench, without ONLY"
+    assert {row["what"] for row in latest["growth"]} == {"T", "K", "L", "d", "runs"}
+
+
+def test_there_is_no_path_in_the_record():
+    assert not re.search(r"[\"' ](/|[A-Z]:\\\\|~)\w", LATEST.read_text(encoding="utf-8"))
+
+
+@pytest.mark.skipif(not shutil.which(COMPILER), reason="there is no C compiler")
+def test_the_benchmarks_run(tmp_path):
+    chosen = {
+        "rounds": ("test_round[FAIR-UCB]", "test_both_do_the_same[UCB1]", "test_both_do_the_same[FCTS-D]"),
+        "growth": ("test_runs[UCB1]", "test_sizes[d-LinUCB]"),
+        "start": ("test_memory[UCB1]",),
+        "peers": ("test_peer[MABWiser-UCB1]",),
+        "service": ("test_requests",),
+    }
+    tests = [f"{BENCHMARKS}/bench_{file}.py::{each}" for file, names in chosen.items() for each in names]
+    raw, made = tmp_path / "raw.json", tmp_path / "made.json"
+    command = [sys.executable, "-m", "pytest", "-c", str(BENCHMARKS / "pytest.ini"), "-p", "one_turn", "--tiny"]
+    env = os.environ | {"PYTHONPATH": str(ROOT / "tests")}
+    played = subprocess.run([*command, f"--benchmark-json={raw}", *tests], env=env, capture_output=True, text=True)
+    assert played.returncode == 0, played.stdout
+    show = [sys.executable, str(BENCHMARKS / "record.py"), str(made), str(raw)]
+    table = subprocess.run(show, capture_output=True, text=True, check=True).stdout
+    record = json.loads(made.read_text(encoding="utf-8"))
+    assert {group: len(rows) for group, rows in record.items() if group != "made" and rows} == {
+        **{"rounds": 1, "agreement": 2, "growth": 2, "memory": 1, "peers": 1, "service": 1},
+    }
+    assert record["rounds"][0]["ratio"] > 0
+    assert record["peers"][0]["fault"] == "not measured in this run"
+    assert "FAIR-UCB" in table
+
+
+def test_a_fit_finds_the_power():
+    answer = "import record; print(record.exponent([1, 2, 4, 8], [3, 12, 48, 192]), record.grown({1: 1.0, 2: 2.0}))"
+    shown = subprocess.run([sys.executable, "-c", answer], cwd=BENCHMARKS, capture_output=True, text=True, check=True)
+    assert shown.stdout == "(2.0, 0.0) {'points': [(1, 1.0), (2, 2.0)], 'exponent': 1.0, 'error': 0.0, 'from': 1}\n"
