@@ -41,6 +41,7 @@ def state(root: pathlib.Path, notebook: nbformat.NotebookNode) -> str:
         repr(
             [
                 code,
+                records(root / "chapters", "\n".join(code)),
                 settings(root / "chapters", "\n".join(code + package)),
                 outcomes.fingerprint(root, SOURCES),
                 [platform.python_version(), sys.platform, platform.machine()],
@@ -59,6 +60,12 @@ def settings(folder: pathlib.Path, code: str) -> list[str]:
             if file.exists():
                 found.append(f"{file} {file.stat().st_mtime_ns}")
     return found
+
+
+def records(folder: pathlib.Path, code: str) -> list[str]:
+    """Return the records above a folder that its code names, as ``"../benchmarks/latest.json"``, with hashes."""
+    named = sorted(set(re.findall(r"""["'](\.\./[\w./-]+\.json)["']""", code)))
+    return [f"{name} {digest((folder / name).read_bytes())}" for name in named if (folder / name).is_file()]
 
 
 def digest(content: bytes) -> str:
