@@ -169,12 +169,12 @@ def record(raws: list[dict[str, Any]]) -> dict[str, Any]:
 def show(made: dict[str, Any]) -> None:
     """Print the tables."""
     print(*(f"{key}: {value}" for key, value in made["made"].items()), sep="\n")
-    print(f"\n{'A round of':36}{'ns':>10}{'loop':>16}{'its ns':>10}{'ratio':>8}{'middle half':>15}")
+    print(f"\n{'A round of':36}{'ns':>10}{'loop':>16}{'its ns':>10}{'ratio':>9}{'middle half':>18}")
     for row in made["rounds"]:
         span, other = f"{row['low']:.2f} to {row['high']:.2f}", row.get("to the other tree")
         print(
             f"{row['policy']:36}{row['nanoseconds ours']:10.1f}{row['loop']:>16}{row['nanoseconds C']:10.1f}"
-            f"{row['ratio']:8.2f}{span:>15}" + (f"   to the other tree {other:.3f}" if other else "")
+            f"{row['ratio']:9.2f}{span:>18}" + (f"   to the other tree {other:.3f}" if other else "")
         )
     print(f"\n{'Both sides do the same':36}{'standard errors apart':>22}")
     for row in made["agreement"]:
