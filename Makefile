@@ -16,11 +16,12 @@ PACKAGE := requirements.txt $(call files,fairlib)
 BOOK := _config.yml _toc.yml benchmarks/latest.json $(call files,chapters)
 TESTS := pyproject.toml $(call files,tests) $(call files,benchmarks)
 
-.PHONY: help book test bench mutants references figures print offline lab sphinx lock clean
+.PHONY: help book test test-full bench mutants references figures print offline lab sphinx lock clean
 
 help:
 	@echo "make book        build the book, and say which file to open"
 	@echo "make test        run every chapter and every test, the linter and the type checker"
+	@echo "make test-full   try all that is tried by samples: bounds, properties, odd inputs (hours)"
 	@echo "make bench       measure what a round costs, against C and other projects (a quarter of an hour; needs a C compiler)"
 	@echo "make mutants     plant 400 mistakes in the package, one at a time, and count those that no test notices (hours)"
 	@echo "make references  store the checked outputs and pictures of the chapters anew, and show what changed"
@@ -73,6 +74,13 @@ _build/test.done: $(PACKAGE) $(BOOK) $(TESTS) | _build/book.done
 	@$(BIN)/pytest
 	@touch $@
 	@$(MAKE) --no-print-directory book
+
+# Samples of it are among the tests. What is stored of the trials is what the book shows; look at each line that has changed.
+test-full: .venv/lock.done
+	@PROPERTIES=full FUZZ=full $(BIN)/pytest tests
+	@TRIALS=full $(BIN)/pytest -n0 tests/test_trials.py -k holds
+	@cp _build/trials.csv chapters/trials.csv
+	@$(BIN)/python tests/trials.py
 
 # Each side of a ratio takes turns with the other, in processor time. AUTHORS=folder measures the authors' public code too,
 # AGAINST=folder another checkout; ONLY=words takes the benchmarks of that name alone. Of these two no record is made.

@@ -104,21 +104,6 @@ def test_the_step_from_means_to_policies(merit):
         assert np.abs(p - best).sum() <= 2 * merit.lipschitz / merit.minimum * (p @ np.abs(guess - truth)) + 1e-12
 
 
-@pytest.mark.parametrize("case", range(8))
-def test_the_bounds_hold_in_far_more_runs_than_they_must(case):
-    rng = np.random.default_rng([9, case])
-    arms, horizon, failure = int(rng.integers(2, 8)), 20_000, 0.1
-    merit = [me.exponential(4), me.power(2, 4), me.clipped(0.1)][case % 3]
-    game = ex.ExposureBandit(fl.bernoulli(rng.random(arms)), merit=merit)
-    policy = ex.fairx_ucb(merit, ex.fairx_ucb_width(arms, horizon, failure=failure))
-    result = fl.simulate(game, policy, horizon, runs=20, seed=case, rounds=[horizon])
-    fairness = ex.fairx_ucb_fairness_bound(game, horizon, failure=failure)
-    reward = ex.fairx_ucb_reward_bound(arms, horizon, failure=failure)
-    assert (result.fairness_regret <= fairness).mean() >= 1 - failure
-    assert (result.reward_regret <= reward).mean() >= 1 - failure
-    assert reward < horizon  # this one says something at this horizon; the other does not (erratum E-F12)
-
-
 def test_the_bounds_are_the_formulas():
     width = math.sqrt(2 * math.log(4 * 5000 * 3 / 0.2))
     common = width * (math.sqrt(2 * 5000 * math.log(4 / 0.2)) + 2 * math.sqrt(3 * 5000))

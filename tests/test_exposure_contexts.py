@@ -337,20 +337,6 @@ def test_the_tail_that_the_bayesian_bounds_need(seed):
         assert norm.pdf(s) / s**2 == pytest.approx(1 / (2 * math.sqrt(2 * math.pi) * kt * math.log(kt)))
 
 
-def test_linucb_keeps_both_bounds():
-    merit, mu, horizon = me.exponential(0.2, -1, 1), np.array([0.6, -0.8]), 20_000
-    game = ex.ContextExposureBandit(sphere(4, mu), merit=merit)
-    policy = ex.fairx_linucb(merit, ex.linucb_radius(2, horizon, failure=0.1))
-    result = fl.simulate(game, policy, horizon, runs=6, seed=3)
-    fairness = ex.fairx_linucb_fairness_bound(game, horizon, failure=0.1)
-    reward = ex.fairx_linucb_reward_bound(2, horizon, failure=0.1)
-    assert reward < horizon  # the bounds say something
-    assert fairness < 2 * horizon
-    assert (result.reward_regret[:, -1] < reward).all()
-    assert (result.fairness_regret[:, -1] < fairness).all()
-    assert (result.fairness_regret[:, -1] > 20).all()
-
-
 @named
 def test_a_round_costs_no_more_than_the_logarithm_says(merit):
     """The step of the theorem by the logarithm: small errors of ln f cost their size, large ones the largest ratio."""

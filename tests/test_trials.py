@@ -1,0 +1,134 @@
+"""Bounds on trial: each bound against play, in games where it is below the most that can happen (`trials`).
+
+`make test` plays one game of each bound, twenty runs; `make test-full` plays them all, a thousand runs.
+"""
+
+import importlib
+import inspect
+import math
+import os
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import Any
+
+import numpy as np
+import pytest
+from trials import LINES, NUMBER, judge, played, record, shared, trial
+
+import fairlib as fl
+from fairlib import shares as sh
+
+FULL = os.environ.get("TRIALS") == "full"
+GAMES = [(name, i) for place, name in enumerate(LINES) for i in (range(NUMBER) if FULL else [place % NUMBER])]
+VACUOUS: set[tuple[str, int]] = set()
+"""Games in which a bound is above all that can happen. Whoever adds one has looked for a game in which it is not."""
+
+# What a theory has besides bounds.
+NO_BOUND = {
+    "best_quantile": "chooses a bound's quantile",
+    "calibrated_shares": "is what it says, exactly",
+    "clash": "is what it says, exactly",
+    "constants": "is what it says, exactly",
+}
+# Steps of bounds that are checked, exactly or in play, by a test of their own.
+ELSEWHERE = {
+    "chance_of_each": "test_ranks_bounds.py::test_chance_of_each_is_met_by_the_worst_of_estimates",
+    "counted_from": "test_ranks_bounds.py::test_every_group_is_counted",
+    "estimate_radius": "test_ranks_bounds.py::test_the_estimate_is_within_its_radius_and_the_regret_within_lemma_5_2",
+    "explored_from": "test_ranks_bounds.py::test_explored_from_is_when_the_errors_allow_it",
+    "least_exploration": "test_ranks_bounds.py::test_the_bathtub_is_the_worst_case",
+}
+
+
+def theory() -> set[str]:
+    """Return every public function that is a bound by its name, or stands in the theory of a paper."""
+    modules = [importlib.import_module(each.name) for each in walk_packages(fl.__path__, "fairlib.")]
+    named = {name: getattr(module, name) for module in (fl, *modules) for name in getattr(module, "__all__", ())}
+    functions = {name: each.__module__ for name, each in named.items() if inspect.isfunction(each)}
+    return {name for name, module in functions.items() if name.endswith("_bound") or module.endswith(".theory")}
+
+
+def test_every_bound_has_a_line():
+    assert theory() == {*LINES, *NO_BOUND, *ELSEWHERE}
+    assert len({*LINES, *NO_BOUND, *ELSEWHERE}) == len(LINES) + len(NO_BOUND) + len(ELSEWHERE)
+    for test in ELSEWHERE.values():
+        file, name = test.split("::")
+        assert f"\ndef {name}(" in (Path(__file__).parent / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "number"), GAMES, ids=[f"{name}-{i}" if FULL else name for name, i in GAMES])
+def test_a_bound_holds_where_it_bites(name, number):
+    found = trial(name, number, LINES[name].runs if FULL else 20)
+    if FULL:
+        record(found)
+    assert (found["word"] == "vacuous") is ((name, number) in VACUOUS)
+    assert found["word"] in (("held", "vacuous") if FULL else ("held", "open", "vacuous"))
+
+
+# The court on trial: what is wrong must be found to be wrong ---------------------------------------------------------
+
+
+def test_a_bound_on_the_mean_that_a_paper_misprinted_is_violated():
+    """Theorem 4 of Patil et al. as printed sums over the wrong arms (erratum E-P1)."""
+    game, t = shared(NUMBER - 1), np.array([10_000])
+    regret = played(game, sh.fair_ucb(game.shares), "regret", 20, t)
+    most = 10_000 * np.ptp(game.arms.means)
+    printed = np.ptp(game.arms.means) * (1 + math.pi**2 / 3)
+    assert printed == pytest.approx(3.43, abs=0.005)
+    assert judge(regret, np.array([printed]), most, None).word == "violated"
+    right = judge(regret, sh.fair_ucb_regret_bound(game, t), most, None)
+    assert right.word == "held"
+    assert right.tightness > 0.99  # and hardly anything less would do
+    assert judge(regret, 0.99 * sh.fair_ucb_regret_bound(game, t), most, None).word == "violated"
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "factor"),
+    [
+        ("ucb1_bound", 5, 0.1),  # on the mean
+        ("fairx_ucb_width", 5, 0.4),  # with high probability
+        ("linucb_radius", 5, 0.4),
+        ("rank_error", 5, 0.5),
+        ("price_probability", 3, 5.0),  # from below
+        ("fairness_lower_bound", 0, 40.0),
+        ("total_width", 0, 0.5),  # always
+    ],
+)
+def test_a_bound_with_a_wrong_constant_is_violated(name, number, factor):
+    one = LINES[name].make(number)
+    values: Any = one.play(100)
+    how: dict[str, Any] = {"failure": one.failure, "below": one.below}
+    assert judge(values, one.bound, one.most, **how).word in ("held", "open")
+    assert judge(values, factor * one.bound, one.most, **how).word == "violated"
+
+
+def test_shares_of_violations_are_judged_by_an_interval():
+    """In 1,000 runs 150 violations are too many for 0.1, and 105 leave it open; none are allowed where none may be."""
+    values = np.arange(1000)[:, None]
+    for over, failure, word in ((150, 0.1, "violated"), (105, 0.1, "open"), (60, 0.1, "held"), (1, 0.0, "violated")):
+        found = judge(values, np.array([999.0 - over]), 2000.0, failure)
+        assert (found.word, found.violations) == (word, over)
+    assert judge(values, np.array([999.0]), 2000.0, 0.0).word == "held"
+    none = judge(values, np.array([1999.0]), 2000.0, 0.1)
+    assert none.low == 0.0
+    assert none.high == pytest.approx(1 - 0.0005 ** (1 / 1000))
+    assert judge(values[:20], np.array([1999.0]), 2000.0, 0.1).word == "open"  # twenty runs can't tell
+
+
+def test_what_is_above_all_that_can_happen_is_vacuous_and_never_held():
+    values = np.ones((20, 2))
+    for failure in (None, 0.1, 0.0):
+        assert judge(values, np.array([5.0, 7.0]), np.array([5.0, 6.0]), failure).word == "vacuous"
+        assert judge(values, np.array([-1.0, 0.0]), 0.0, failure, below=True).word == "vacuous"
+    # Only the rounds in which it bites count.
+    assert judge(values, np.array([0.5, 2.0]), np.array([0.5, 3.0]), None).word == "held"
+    assert judge(values, np.array([0.5, 2.0]), np.array([0.6, 3.0]), None).word == "violated"
+
+
+def test_a_mean_is_judged_by_its_standard_error():
+    """4.5 of them either way, and the runs are too few to tell between."""
+    values = np.tile([0.0, 2.0], 50)[:, None]  # a mean of 1 with a standard error of 0.1005
+    for bound, word in ((1.5, "held"), (1.2, "open"), (0.8, "open"), (0.5, "violated")):
+        assert judge(values, np.array([bound]), 9.0, None).word == word
+    for bound, word in ((0.5, "held"), (0.8, "open"), (1.2, "open"), (1.5, "violated")):
+        assert judge(values, np.array([bound]), 0.0, None, below=True).word == word

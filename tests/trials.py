@@ -1,0 +1,803 @@
+"""Bounds on trial: each bound of the package on games made by a fixed rule, where it bites.
+
+A bound *bites* where it is below the most that can happen. Only there can a trial fail, so a trial looks for the first
+horizon where it does, plays there, and says of a game in which it found none that the bound is *vacuous*, never that it
+held. `LINES` has a line for every bound; `cases` makes its games, and `judge` says what came of one.
+"""
+
+import csv
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from helpers import drawn
+from scipy.stats import beta
+
+import fairlib as fl
+from fairlib import after as af
+from fairlib import contexts as co
+from fairlib import delays as de
+from fairlib import exposure as ex
+from fairlib import ranks as rk
+from fairlib import shares as sh
+from fairlib.arms import TALLY
+from fairlib.binding import Bound
+from fairlib.contexts import World
+from fairlib.merit import Merit, clipped, exponential, power
+from fairlib.result import versions
+from fairlib.rules import Number
+
+RUNS = 1000
+FEWER = 100  # of Fair-Greedy, which looks through all of the past in every round
+NUMBER = 6  # games for each bound: five drawn, and one at the sharp end
+
+# A mean counts as above a bound if it is 4.5 standard errors above it: by chance that is 1 in 300,000, and all trials
+# together make some thousands of comparisons. The intervals of shares, some hundred, leave out 1 in 1,000.
+ERRORS = 4.5
+LEFT_OUT = 1e-3
+
+
+class Verdict(NamedTuple):
+    """What came of one game."""
+
+    word: str
+    """`held`, `violated`, `open` if there are too few runs to tell, or `vacuous`."""
+    tightness: float = math.nan
+    """What the theorem speaks of (a mean, a quantile, the largest of all runs) over the bound: 1 leaves no room."""
+    violations: int = 0
+    """Runs above a bound that is to hold for all or for most of them."""
+    low: float = math.nan
+    """The interval of the share of violations that the runs allow for, from here"""
+    high: float = math.nan
+    """to there; or the mean less and plus its standard errors, over the bound."""
+
+
+def judge(values: Any, bound: Any, most: Any, failure: float | None, *, below: bool = False) -> Verdict:
+    """Judge a bound by runs, shape (runs, R), where bound and most are known in each of R rounds.
+
+    The bound is on the mean if `failure` is None, and otherwise one that at most this share of all runs may violate. If
+    `below`, it is one from below, and `most` is the least that can happen.
+    """
+    sign = -1.0 if below else 1.0
+    bites = sign * np.asarray(bound) < sign * np.asarray(most)
+    if not bites.any():
+        return Verdict("vacuous")
+    seen, limit = np.asarray(values)[:, bites], np.asarray(bound)[bites]
+    runs = len(seen)
+    if failure is None:
+        mean, error = seen.mean(axis=0), ERRORS * seen.std(axis=0, ddof=1) / math.sqrt(runs)
+        at = int(np.argmax(sign * (mean - limit) / np.abs(limit)))
+        low, high = ((mean + side * error) / limit for side in (-1, 1))
+        # Rounding is no violation: where every run is the same a bound can be met to the last digit.
+        above = (sign * (mean - limit) - error > 1e-9 * np.abs(limit)).any()
+        held = (sign * (mean - limit) + error <= 1e-9 * np.abs(limit)).all()
+        tightness = mean[at] / limit[at]
+        word = "violated" if above else "held" if held else "open"
+        return Verdict(word, float(1 / tightness if below else tightness), 0, float(low[at]), float(high[at]))
+    over = int((sign * (seen - limit) > 1e-9 * np.abs(limit)).any(axis=1).sum())
+    low = float(beta.ppf(LEFT_OUT / 2, over, runs - over + 1)) if over else 0.0
+    high = float(beta.ppf(1 - LEFT_OUT / 2, over + 1, runs - over)) if over < runs else 1.0
+    ratios = (limit / seen if below else seen / limit).max(axis=1)
+    word = "violated" if (over if failure == 0 else low > failure) else "held" if high <= failure else "open"
+    if failure == 0 and not over:  # what holds by proof of every run has held in these
+        word = "held"
+    return Verdict(word, float(np.quantile(ratios, 1 - failure)), over, low, high)
+
+
+class Case(NamedTuple):
+    """A game in which a bound is tried: the rounds that are looked at, what holds in each, and the play."""
+
+    game: str
+    rounds: Any
+    bound: Any
+    most: Any
+    play: Callable[[int], Any]
+    """Plays so many runs, and returns what the bound is on, shape (runs, R)."""
+    failure: float | None = None
+    below: bool = False
+
+
+LADDER = [int(digit * 10.0**power) for power in range(1, 8) for digit in (1, 1.5, 2, 3, 5, 7)]
+
+
+def where_it_bites(bound: Callable[[Any], Any], most: Callable[[Any], Any], first: float, last: float) -> int:
+    """Return the first horizon of the ladder at which a bound is at most nine tenths of all that can happen.
+
+    Or the last horizon that can be played, where the bound may be vacuous.
+    """
+    steps = [t for t in LADDER if first <= t <= last]
+    return next((t for t in steps if float(bound(t)) <= 0.9 * float(most(t))), steps[-1])
+
+
+def case(
+    game: str,
+    bound: Callable[[Any], Any],
+    most: Callable[[Any], Any],
+    play: Callable[[int, Any], Any],
+    *,
+    first: int = 1000,
+    last: float = 2e6,
+    throughout: bool = True,
+    **more: Any,
+) -> Case:
+    """Return a case at the horizon where the bound bites, and at rounds on the way if the policy doesn't know it."""
+    horizon = where_it_bites(bound, most, first, last)
+    rounds = np.unique(np.geomspace(10, horizon, 20).astype(int)) if throughout else np.array([horizon])
+    return Case(game, rounds, np.asarray(bound(rounds)), most(rounds), lambda runs: play(runs, rounds), **more)
+
+
+def played(game: Any, policy: Any, field: str, runs: int, rounds: Any, seed: int = 0) -> Any:
+    """Play, and return one regret at the rounds."""
+    return getattr(fl.simulate(game, policy, int(rounds[-1]), runs=runs, rounds=rounds, seed=seed), field)
+
+
+def chance(*numbers: int) -> np.random.Generator:
+    """Return where the games come from, for one of them."""
+    return np.random.default_rng([2026, *numbers])
+
+
+def means(i: int, sharp: tuple[float, ...], stream: int = 0, sizes: tuple[int, ...] = (2, 2, 3, 4, 6)) -> Any:
+    """Return the means of game i: drawn evenly until they are half apart, and in the last game at the sharp end."""
+    if i == NUMBER - 1:
+        return np.array(sharp)
+    rng, mu = chance(i, stream), np.zeros(1)
+    while np.ptp(mu) < 0.5:
+        mu = rng.random(sizes[i]).round(2)
+    return mu
+
+
+def in_words(values: Any) -> str:
+    return "(" + ", ".join(f"{each:g}" for each in values) + ")"
+
+
+# UCB1, and guaranteed shares -----------------------------------------------------------------------------------------
+
+
+def of_ucb1(worst: bool) -> Callable[[int], Case]:
+    def make(i: int) -> Case:
+        # The sharp end: a sure thing for what depends on the gaps, a gap that is hard to tell for what doesn't.
+        mu = means(i, (0.6, 0.4) if worst else (1.0, 0.0))
+        game = fl.Bandit(fl.bernoulli(mu))
+        gap = mu.max() - mu.min()
+        return case(
+            f"means {in_words(mu)}",
+            lambda t: fl.ucb1_worst_case_bound(mu.size, t) if worst else fl.ucb1_bound(game, t),
+            lambda t: gap * t,
+            lambda runs, rounds: played(game, fl.ucb1(), "regret", runs, rounds, i),
+            first=10_000,
+        )
+
+    return make
+
+
+def shared(i: int) -> sh.SharedBandit:
+    mu = means(i, (0.9, 0.1))
+    owed = np.full(2, 0.4) if i == NUMBER - 1 else (0.95 / mu.size * chance(i, 1).random(mu.size)).round(3)
+    return sh.SharedBandit(fl.bernoulli(mu), shares=owed, tolerance=(0, 1, 0, 5, 20, 0)[i])
+
+
+def of_shares(
+    bound: Callable[[Any, Any], Any], field: str, *, knows_horizon: bool = False, tolerant: bool = True
+) -> Callable[[int], Case]:
+    def make(i: int) -> Case:
+        game = shared(i)
+        if not tolerant:
+            game = sh.SharedBandit(game.arms, shares=game.shares)
+        mu, owed = game.arms.means, np.asarray(game.shares)
+        gaps = mu.max() - mu
+
+        def most(t: Any) -> Any:
+            """Return what it costs to be fair, and to play the worst arm in every round that is left over."""
+            plays = np.maximum(np.floor(np.outer(t, owed) + 1e-9) - game.tolerance, 0)
+            wasted = (np.ravel(t) - plays.sum(axis=1)) * gaps.max()
+            cost = wasted + plays @ gaps if field == "regret" else wasted
+            return cost if np.ndim(t) else float(cost[0])
+
+        def play(runs: int, rounds: Any) -> Any:
+            policy = sh.t_fair_ucb(owed, rounds[-1]) if knows_horizon else sh.fair_ucb(owed, game.tolerance)
+            return played(game, policy, field, runs, rounds, i)
+
+        says = f"means {in_words(mu)}, shares {in_words(owed)}, tolerance {game.tolerance:g}"
+        return case(says, lambda t: bound(game, t), most, play, first=10_000, throughout=not knows_horizon)
+
+    return make
+
+
+def forced_tally(t, p, forced: Number):
+    """Count the rounds in which the play was certain: the learner's never is."""
+    forced[0] += 1.0 if p.max() > 0.999 else 0.0
+
+
+class Guarded(fl.Bandit):
+    """A game that counts the rounds in which the guard stepped in."""
+
+    @property
+    def tally(self) -> Bound:
+        """What is summed."""
+        return Bound(forced_tally, TALLY, {})
+
+    def result(self, rounds: Any, selected: Any, reward: Any, sums: Any) -> Any:
+        """Return nothing else."""
+        return sums["forced"]
+
+
+def of_guard(i: int) -> Case:
+    arms, share, floor, tolerance = [
+        (2, 0.3, 0.5, 0),
+        (3, 0.2, 0.3, 0),
+        (4, 0.15, 0.2, 1),
+        (2, 0.45, 0.5, 0),
+        (6, 0.1, 0.15, 2),
+        (2, 0.05, 0.5, 0),
+    ][i]
+    mu = np.linspace(0.2, 0.8, arms)
+    policy = sh.fair_learn(af.mixed_floor(fl.ucb1(), floor), np.full(arms, share), tolerance)
+    bound = af.guard_rounds(arms, share, floor, tolerance)
+    return case(
+        f"{arms} arms, share {share:g}, floor {floor:g}, tolerance {tolerance}",
+        lambda t: np.full(np.shape(t), bound),
+        lambda t: np.asarray(t) * 1.0,
+        lambda runs, rounds: fl.simulate(
+            Guarded(fl.bernoulli(mu)), policy, int(rounds[-1]), runs=runs, rounds=rounds, seed=i
+        ),
+        first=10_000,
+    )
+
+
+# Exposure ------------------------------------------------------------------------------------------------------------
+
+GENTLE = (exponential(0.2), exponential(0.1), exponential(0.4), exponential(0.5), exponential(0.3), exponential(0.2))
+STEEP = (exponential(4), power(20, 2), clipped(0.1), exponential(8), exponential(6), exponential(5))
+FEW = (2, 2, 3, 2, 3)
+
+
+def farthest(merit: Merit, mu: Any, plays: int = 1) -> tuple[float, float]:
+    """Return how unfair, and how poor, a round can be at most if it is played by the merit of some means.
+
+    One arm's merit moves the probabilities on a line, along which the distance is convex and the reward linear. So the
+    most is at a corner, where every merit is the largest or the smallest.
+    """
+    shares, best = corners(merit, np.size(mu)), merit(np.clip(mu, merit.low, merit.high))
+    off = best / best.sum() - shares
+    return plays * float(np.abs(off).sum(axis=1).max()), plays * float((off @ mu).max())
+
+
+@lru_cache(maxsize=64)
+def corners(merit: Merit, arms: int) -> Any:
+    grid = merit(np.linspace(merit.low, merit.high, 1001))
+    merits = np.array(list(itertools.product((grid.min(), grid.max()), repeat=arms)))
+    return merits / merits.sum(axis=1, keepdims=True)
+
+
+def exposed(i: int, merit: Merit) -> ex.ExposureBandit:
+    return ex.ExposureBandit(fl.bernoulli(means(i, (1.0, 0.0), 2, FEW)), merit=merit)
+
+
+def of_fairx_ucb(field: str, *, log: bool = False) -> Callable[[int], Case]:
+    fair = field == "fairness_regret"
+
+    def make(i: int) -> Case:
+        game = exposed(i, (GENTLE if fair else STEEP)[i])
+        mu = game.arms.means
+
+        def bound(t: Any) -> Any:
+            if log:
+                return ex.fairx_ucb_log_bound(game, t)
+            if fair:
+                return ex.fairx_ucb_fairness_bound(game, t, failure=0.1)
+            return ex.fairx_ucb_reward_bound(mu.size, t, failure=0.1)
+
+        def play(runs: int, rounds: Any) -> Any:
+            t = int(rounds[-1])
+            width = float(ex.fairx_ucb_width(mu.size, t, failure=1 / t if log else 0.1))
+            return played(game, ex.fairx_ucb(game.merit, width), field, runs, rounds, i)
+
+        most = farthest(game.merit, mu)[0 if fair else 1]
+        says = f"means {in_words(mu)}, merit {game.merit!r}"
+        failure = None if log else 0.1
+        # Once in turn each arm is played before the merit counts.
+        beginning = mu.size * (2.0 if fair else np.ptp(mu))
+        return case(says, bound, lambda t: most * t + beginning, play, throughout=False, failure=failure)
+
+    return make
+
+
+def ramp_value(floor, x):
+    return floor + min(max(x, 0.0), 1.0)
+
+
+def ramp_best(floor, low, high, c):
+    best = low
+    for x in (high, min(max(0.0, low), high), min(max(1.0, low), high)):
+        if ramp_value(floor, x) * (x - c) > ramp_value(floor, best) * (best - c):
+            best = x
+    return best
+
+
+def ramp(floor: float) -> Merit:
+    """Return a merit that is positive and Lipschitz wherever a normal mean may fall."""
+    more: dict[str, Any] = {"lipschitz": 1.0, "log_lipschitz": 1 / floor, "floor": floor}
+    return Merit("ramp", ramp_value, ramp_best, low=-9.0, high=9.0, minimum=floor, **more)
+
+
+def over_a_prior(
+    game: str,
+    make: Callable[[int], Any],
+    policy: Any,
+    field: str,
+    bound: Callable[[Any], Any],
+    farthest_of: Callable[[Any], tuple[float, float]],
+) -> Case:
+    """Return a case in which every run has a game of its own, drawn from the prior."""
+    most = float(np.mean([farthest_of(make(run))[0 if field == "fairness_regret" else 1] for run in range(200)]))
+
+    def play(runs: int, rounds: Any) -> Any:
+        return np.concatenate([played(make(run), policy, field, 1, rounds, run) for run in range(runs)])
+
+    return case(game, bound, lambda t: most * t, play)
+
+
+def of_fairx_ts(field: str) -> Callable[[int], Case]:
+    fair = field == "fairness_regret"
+
+    def make(i: int) -> Case:
+        k, floor = (*FEW, 2)[i], (1.0, 0.5, 0.7, 2.0, 0.3, 0.1)[i]
+        merit = ramp(floor)
+
+        def drawn_from_the_prior(run: int) -> Any:
+            return ex.ExposureBandit(fl.gaussian(chance(i, 3, run).normal(size=k)), merit=merit)
+
+        return over_a_prior(
+            f"{k} normal means, merit {floor:g} + x on [0, 1]",
+            drawn_from_the_prior,
+            ex.fairx_ts_gaussian(merit),
+            field,
+            (lambda t: ex.fairx_ts_fairness_bound(drawn_from_the_prior(0), t))
+            if fair
+            else (lambda t: ex.fairx_ts_reward_bound(k, t)),
+            lambda game: farthest(merit, game.arms.means),
+        )
+
+    return make
+
+
+def of_every_policy(i: int) -> Case:
+    """Play three policies in both games of a pair: the best one's regret in the game that is the worse for it."""
+    horizon, ratio = [(100, 10.0), (400, 20.0), (2000, 5.0), (2000, 40.0), (5000, 1.0), (30, 4.0)][i]
+    pair = ex.games_of_steep_merit(horizon, ratio)
+    merit = pair[0].merit
+    policies = (ex.fairx_ts_gaussian(merit), ex.fairx_eg(merit, 0.05), fl.uniform())
+
+    def play(runs: int) -> Any:
+        worst = []
+        for policy in policies:
+            two = [played(game, policy, "fairness_regret", runs, [horizon], i) for game in pair]
+            worst.append(max(two, key=np.mean))
+        return min(worst, key=np.mean)
+
+    bound = np.array([ex.fairness_lower_bound(ratio, horizon)])
+    return Case(f"T = {horizon}, ratio {ratio:g}", np.array([horizon]), bound, np.zeros(1), play, below=True)
+
+
+def of_widths(i: int) -> Case:
+    """Look whether the intervals hold of arms that pay 1 or -1 and are played in turn."""
+    k, horizon = [(2, 1000), (3, 3000), (5, 2000), (2, 20_000), (10, 10_000), (1, 100)][i]
+    each, failure = horizon // k, (0.1, 0.1, 0.5, 0.5, 0.9, 0.9)[i]
+
+    def play(runs: int) -> Any:
+        largest, n = np.zeros(runs), np.arange(1, each + 1)
+        for run in range(runs):
+            walks = np.cumsum(2.0 * chance(i, 4, run).integers(0, 2, (k, each)) - 1, axis=1)
+            largest[run] = (np.abs(walks) / np.sqrt(n)).max()
+        return largest[:, None]
+
+    bound = np.array([ex.fairx_ucb_width(k, horizon, failure=failure)])
+    most = np.array([math.sqrt(each)])
+    return Case(f"{k} coins, T = {horizon}", np.array([horizon]), bound, most, play, failure / 2)
+
+
+# Exposure with contexts ----------------------------------------------------------------------------------------------
+
+SIZES = ((2, 1), (3, 1), (2, 2), (5, 1), (4, 1), (2, 1))  # arms and dimension
+
+
+def farthest_seen(game: ex.ContextExposureBandit, rounds: int = 10) -> tuple[float, float]:
+    """Return how unfair, and how poor, a round can be at most, on average over the contexts of so many."""
+    _, _, mu, _ = drawn(game, rounds, 0)
+    found = np.mean([farthest(game.merit, each) for each in mu], axis=0)
+    return float(found[0]), float(found[1])
+
+
+def on_a_sphere(i: int, fair: bool) -> tuple[co.World, Merit]:
+    k, d = SIZES[i]
+    mu = chance(i, 5).normal(size=d)
+    merit = exponential((0.1, 0.1, 0.05, 0.05, 0.02, 0.02)[i] if fair else (4, 3, 5, 8, 2, 20)[i], -1, 1)
+    return co.sphere(k, mu / np.linalg.norm(mu)), merit
+
+
+def of_linucb(field: str) -> Callable[[int], Case]:
+    fair = field == "fairness_regret"
+
+    def make(i: int) -> Case:
+        world, merit = on_a_sphere(i, fair)
+        game, d = ex.ContextExposureBandit(world, merit=merit), SIZES[i][1]
+        most = farthest_seen(game, 1000)[0 if fair else 1]
+
+        def bound(t: Any) -> Any:
+            if fair:
+                return ex.fairx_linucb_fairness_bound(game, t, failure=0.1)
+            return ex.fairx_linucb_reward_bound(d, t, failure=0.1)
+
+        def play(runs: int, rounds: Any) -> Any:
+            policy = ex.fairx_linucb(merit, float(ex.linucb_radius(d, rounds[-1], failure=0.1)))
+            return played(game, policy, field, runs, rounds, i)
+
+        says = f"{SIZES[i][0]} arms, d = {d}, merit {merit!r}"
+        return case(says, bound, lambda t: most * t, play, throughout=False, failure=0.1, last=3e5)
+
+    return make
+
+
+def of_lints(field: str) -> Callable[[int], Case]:
+    fair = field == "fairness_regret"
+
+    def make(i: int) -> Case:
+        (k, d), (_, merit) = SIZES[i], on_a_sphere(i, fair)
+
+        def drawn_from_the_prior(run: int) -> Any:
+            return ex.ContextExposureBandit(co.sphere(k, chance(i, 6, run).normal(size=d)), merit=merit)
+
+        return over_a_prior(
+            f"{k} arms, d = {d}, normal parameter, merit {merit!r}",
+            drawn_from_the_prior,
+            ex.fairx_lints(merit),
+            field,
+            (lambda t: ex.fairx_lints_fairness_bound(drawn_from_the_prior(0), t))
+            if fair
+            else (lambda t: ex.fairx_lints_reward_bound(k, d, t)),
+            farthest_seen,
+        )
+
+    return make
+
+
+@lru_cache(maxsize=2)
+def regressions(i: int, runs: int) -> tuple[Any, Any]:
+    """Return how far the estimate ever was from the truth, and what the widths summed to: of three contexts the widest.
+
+    Contexts are even on the sphere, and rewards off by 1 or -1.
+    """
+    d, horizon = ((1, 1000), (2, 1000), (3, 1000), (5, 1000), (8, 1000), (2, 100))[i]
+    rng, every = chance(i, 7), np.arange(runs)
+    mu = np.full(d, 1 / math.sqrt(d))
+    inverse, gram, total = np.tile(np.eye(d), (runs, 1, 1)), np.tile(np.eye(d), (runs, 1, 1)), np.zeros((runs, d))
+    off, widths = np.zeros(runs), np.zeros(runs)
+    for _ in range(horizon):
+        x = rng.normal(size=(runs, 3, d))
+        x /= np.linalg.norm(x, axis=2, keepdims=True)
+        squares = np.einsum("rai,rij,raj->ra", x, inverse, x)
+        best = squares.argmax(axis=1)
+        x, square = x[every, best], squares[every, best]
+        widths += np.sqrt(square)
+        along = np.einsum("rij,rj->ri", inverse, x)
+        inverse -= along[:, :, None] * along[:, None, :] / (1 + square)[:, None, None]
+        gram += x[:, :, None] * x[:, None, :]
+        total += x * (x @ mu + 2.0 * rng.integers(0, 2, runs) - 1)[:, None]
+        wrong = np.einsum("rij,rj->ri", inverse, total) - mu
+        off = np.maximum(off, np.sqrt(np.einsum("ri,rij,rj->r", wrong, gram, wrong)))
+    return off[:, None], widths[:, None]
+
+
+def of_regression(widths: bool) -> Callable[[int], Case]:
+    def make(i: int) -> Case:
+        d, horizon = ((1, 1000), (2, 1000), (3, 1000), (5, 1000), (8, 1000), (2, 100))[i]
+        failure = (0.1, 0.5, 0.5, 0.1, 0.5, 0.9)[i]
+        says = f"d = {d}, T = {horizon}" + ("" if widths else ", noise 1 or -1")
+        if widths:  # each is at most 1
+            bound, most = ex.total_width(d, horizon), float(horizon)
+        else:
+            bound, most = ex.linucb_radius(d, horizon, failure=failure), 1 + math.sqrt(horizon)
+        allowed = 0.0 if widths else failure / 2
+        at = np.array([horizon])
+        return Case(
+            says, at, np.array([bound]), np.array([most]), lambda runs: regressions(i, runs)[int(widths)], allowed
+        )
+
+    return make
+
+
+# Several plays, late feedback ----------------------------------------------------------------------------------------
+
+
+def late(i: int, informative: bool) -> tuple[int, int, Any]:
+    """Return the number of arms and of plays, and the delay."""
+    k, plays = ((2, 1), (2, 1), (3, 1), (4, 2), (3, 1), (2, 1))[i]
+    by_chance = (None, de.geometric([0.2] * k), de.fixed([5.0] * k), None, de.packet_loss([0.8] * k), None)
+    by_reward = (
+        None,
+        de.geometric([0.2] * k),
+        de.biased([20] * k, [0] * k),
+        None,
+        de.biased([5] * k, [20] * k),
+        de.fixed([1.0] * k),
+    )
+    return k, plays, (by_reward if informative else by_chance)[i]
+
+
+def of_delays(name: str, field: str, *, prior: bool = False) -> Callable[[int], Case]:
+    fair, bound_of = field == "fairness_regret", getattr(de, f"{name}_{field.replace('regret', 'bound')}")
+    # OP-FCTS-D's and FCTS-D's bounds on reward have the merit's slope in them.
+    gentle = fair or "ts" in name
+
+    def make(i: int) -> Case:
+        k, plays, delay = late(i, informative=name.startswith("op"))
+        steepness = (0.2, 0.5, 0.3, 0.2, 0.3, 0.1)[i]
+        if gentle:
+            merit = exponential(steepness) if i % 2 else power(steepness, 1)
+        else:  # as steep as it may be where several are played
+            merit = power((8, 20, 50, 2, 30, 100)[i], 2 if plays == 1 else 1)
+        make_policy = getattr(de, name)(merit, k, plays)
+
+        def game(mu: Any) -> de.SemiBandit:
+            return de.SemiBandit(fl.bernoulli(mu), plays=plays, merit=merit, delay=delay)
+
+        # The sharp end: all that an arm can pay, or nothing.
+        fixed = game(means(i, (1.0, 0.0), 8, (2, 2, 3, 4, 3)))
+
+        def bound(t: Any) -> Any:
+            """Return the bound for the best quantile, of a few."""
+            return np.min([bound_of(fixed, t, q=q) for q in (0.5, 0.8, 0.9, 0.99, 1.0)], axis=0)
+
+        says = f"{k} arms, {plays} plays, merit {merit!r}, delay {delay.name if delay else 'none'}"
+        if prior:
+
+            def most_of(one: Any) -> tuple[float, float]:
+                return farthest(merit, one.arms.means, plays)
+
+            return over_a_prior(says, lambda run: game(chance(i, 9, run).random(k)), make_policy, field, bound, most_of)
+        mu = fixed.arms.means
+        most = farthest(merit, mu, plays)[0 if fair else 1]
+        beginning = k * (2.0 * plays if fair else plays)
+        return case(
+            f"means {in_words(mu)}, {says}",
+            bound,
+            lambda t: most * t + beginning,
+            lambda runs, rounds: played(fixed, make_policy, field, runs, rounds, i),
+        )
+
+    return make
+
+
+# Relative rank -------------------------------------------------------------------------------------------------------
+
+
+def line_draw(low, high, parameter, sd, rng, contexts, groups, means, rewards):
+    """Draw one candidate from each group, whose context is a number between two ends."""
+    for a in range(means.size):
+        contexts[a, 0] = low[a] + (high[a] - low[a]) * rng.random()
+        groups[a], means[a] = a, parameter * contexts[a, 0]
+        rewards[a] = means[a] + sd * rng.standard_normal()
+
+
+def on_a_line(i: int) -> tuple[rk.RankBandit, rk.Constants]:
+    """Return two groups whose contexts are numbers: the smallest game, in which the bounds bite first."""
+    low, high = [
+        ([0.9, 0.8], [1.0, 1.0]),
+        ([0.7, 0.9], [0.9, 1.0]),
+        ([0.6, 0.8], [1.0, 1.0]),
+        ([0.8, 0.85], [1.0, 0.95]),
+        ([0.75, 0.75], [1.0, 1.0]),
+        ([0.95, 0.9], [1.0, 1.0]),
+    ][i]
+    # Rewards that are far apart: a small density, at the side of which the printed bound's constants are small, too.
+    parameter, sd = (400.0, 400.0, 300.0, 500.0, 1000.0, 400.0)[i], (0.1, 0.5, 0.1, 1.0, 0.5, 0.2)[i]
+    one, other = np.array(low), np.array(high)
+    world = World(2, 1, line_draw, groups=2, low=one, high=other, parameter=parameter, sd=sd)
+    laws = [rk.uniform_sum([parameter * (b - a)], shift=parameter * a) for a, b in zip(low, high, strict=True)]
+    told = rk.Constants(
+        arms=2,
+        groups=2,
+        dimension=1,
+        length=max(high),
+        norm=parameter,
+        sd=sd,
+        density=max(law.largest_density for law in laws),
+        eigenvalue=float(((one**2 + one * other + other**2) / 3).mean()),
+        diameter=float((other - one).max()),
+    )
+    return rk.RankBandit(world, parameter=[parameter], distributions=laws), told
+
+
+RIDGE = 1e-8
+
+
+@lru_cache(maxsize=4)
+def fair_greedy_regret(i: int, runs: int, horizon: int) -> Any:
+    """Play once for all bounds that are of this horizon."""
+    game, _ = on_a_line(i)
+    return played(game, rk.fair_greedy(ridge=RIDGE, noise=1e-3), "fairness_regret", runs, np.array([horizon]), i)
+
+
+def of_fair_greedy(bound_of: Callable[..., Any], failure: float, last: float) -> Callable[[int], Case]:
+    def make(i: int) -> Case:
+        _, told = on_a_line(i)
+        more = {} if bound_of is rk.printed_bound else {"noise": 1e-3}
+        return case(
+            f"two groups on a line, density {told.density:.3g}, noise {told.sd:g}",
+            lambda t: bound_of(told, t, failure=failure, ridge=RIDGE, **more),
+            lambda t: np.asarray(t) * 1.0,
+            lambda runs, rounds: fair_greedy_regret(i, runs, int(rounds[-1])),
+            throughout=False,
+            last=last,
+            failure=failure,
+        )
+
+    return make
+
+
+def of_rank_error(i: int) -> Case:
+    """Look how far the ranks of the second half are from the truth, in the worst round and group."""
+    groups, horizon = ((2, 200), (3, 200), (4, 100), (2, 400), (8, 100), (1, 30))[i]
+    failure = (0.1, 0.5, 0.5, 0.1, 0.9, 0.9)[i]
+
+    def play(runs: int) -> Any:
+        worst = np.zeros(runs)
+        draws = chance(i, 10).random((runs, groups, horizon))
+        for t in range(3, horizon + 1):
+            half = np.sort(draws[:, :, (t - 1) // 2 : t - 1], axis=2)
+            n = half.shape[2]
+            above, below = np.arange(1, n + 1) / n - half, half - np.arange(n) / n
+            off = np.maximum(above, below).max(axis=(1, 2))
+            worst = np.maximum(worst, off * math.sqrt(t - 1))
+        return worst[:, None]
+
+    bound = np.array([rk.rank_error(groups, 2, horizon=horizon, failure=failure)])
+    most = np.array([math.sqrt(horizon)])
+    return Case(f"{groups} groups, T = {horizon}", np.array([horizon]), bound, most, play, failure)
+
+
+def of_price(i: int) -> Case:
+    """Look whether fairness costs what it must, as often as it must."""
+    step, horizon = ((1.0, 300), (2.0, 150), (1.5, 200), (3.0, 150), (0.5, 2000), (1.0, 60))[i]
+    game = rk.separate_groups([[1.0], [1.0]], [step, 0.0], sd=0.1)
+    epsilon = step / 2
+    one, other = game.distributions
+    p = rk.clash(one, other, epsilon)
+    reach = math.sqrt(1 + step**2) * math.sqrt(3)
+    failure = 1 - float(rk.price_probability(epsilon, p, reach, horizon))
+    return Case(
+        f"two groups {step:g} apart, T = {horizon}",
+        np.array([horizon]),
+        np.array([horizon * epsilon * p / 2]),
+        np.zeros(1),
+        lambda runs: played(game, rk.gmf(game), "regret", runs, np.array([horizon]), i),
+        failure,
+        below=True,
+    )
+
+
+# The table -----------------------------------------------------------------------------------------------------------
+
+
+class Line(NamedTuple):
+    """A bound on trial: where the book proves it, what is played, and the games."""
+
+    label: str
+    policy: str
+    make: Callable[[int], Case]
+    runs: int = RUNS
+
+
+FAIRNESS, REWARD = "fairness_regret", "reward_regret"
+LINES: dict[str, Line] = {
+    "ucb1_bound": Line("fm-thm-6", "UCB1", of_ucb1(worst=False)),
+    "ucb1_worst_case_bound": Line("fm-thm-7", "UCB1", of_ucb1(worst=True)),
+    "fair_ucb_bound": Line("fm-thm-2", "FAIR-UCB", of_shares(sh.fair_ucb_bound, "r_regret")),
+    "fair_ucb_worst_case_bound": Line(
+        "fm-thm-3",
+        "FAIR-UCB",
+        of_shares(
+            lambda game, t: sh.fair_ucb_worst_case_bound(game.arms.means.size, t, tolerance=game.tolerance), "r_regret"
+        ),
+    ),
+    "fair_ucb_regret_bound": Line("fm-thm-4", "FAIR-UCB", of_shares(sh.fair_ucb_regret_bound, "regret")),
+    "t_fair_ucb_bound": Line(
+        "fm-thm-8", "T-FAIR-UCB", of_shares(sh.t_fair_ucb_bound, "r_regret", knows_horizon=True, tolerant=False)
+    ),
+    "guard_rounds": Line("thm-guard", "FAIR-LEARN", of_guard),
+    "fairness_lower_bound": Line("fx-thm-3-1-5", "three policies", of_every_policy),
+    "fairx_ucb_width": Line("fx-lem-a-4-1", "each arm in turn", of_widths),
+    "fairx_ucb_fairness_bound": Line("fx-thm-3-2-1", "FairX-UCB", of_fairx_ucb(FAIRNESS)),
+    "fairx_ucb_reward_bound": Line("fx-thm-3-2-2", "FairX-UCB", of_fairx_ucb(REWARD)),
+    "fairx_ucb_log_bound": Line("thm-fairx-log", "FairX-UCB", of_fairx_ucb(FAIRNESS, log=True)),
+    "fairx_ts_fairness_bound": Line("fx-thm-3-3-1", "FairX-TS", of_fairx_ts(FAIRNESS)),
+    "fairx_ts_reward_bound": Line("fx-thm-3-3-2", "FairX-TS", of_fairx_ts(REWARD)),
+    "linucb_radius": Line("fx-prop-a-6-1", "the widest of three", of_regression(widths=False)),
+    "total_width": Line("fx-lem-a-6-8", "the widest of three", of_regression(widths=True)),
+    "fairx_linucb_fairness_bound": Line("fx-thm-4-2-1", "FairX-LinUCB", of_linucb(FAIRNESS)),
+    "fairx_linucb_reward_bound": Line("fx-thm-4-2-2", "FairX-LinUCB", of_linucb(REWARD)),
+    "fairx_lints_fairness_bound": Line("fx-thm-4-3-1", "FairX-LinTS", of_lints(FAIRNESS)),
+    "fairx_lints_reward_bound": Line("fx-thm-4-3-2", "FairX-LinTS", of_lints(REWARD)),
+    "rank_error": Line("gmf-lem-c-1", "whoever", of_rank_error),
+    "price_probability": Line("gmf-thm-3", "GMF", of_price),
+    "fair_greedy_bound": Line(
+        "thm-fair-greedy", "Fair-Greedy", of_fair_greedy(rk.fair_greedy_bound, 0.5, 20_000), FEWER
+    ),
+    "fair_greedy_log_bound": Line(
+        "thm-fair-greedy", "Fair-Greedy", of_fair_greedy(rk.fair_greedy_log_bound, 0.5, 20_000), FEWER
+    ),
+    "printed_bound": Line("gmf-thm-1", "Fair-Greedy", of_fair_greedy(rk.printed_bound, 0.5, 20_000), FEWER),
+    "fcucb_d_reward_bound": Line("dl-thm-6", "FCUCB-D", of_delays("fcucb_d", REWARD)),
+    "fcucb_d_fairness_bound": Line("dl-thm-6", "FCUCB-D", of_delays("fcucb_d", FAIRNESS)),
+    "fcts_d_reward_bound": Line("dl-thm-7", "FCTS-D", of_delays("fcts_d", REWARD, prior=True)),
+    "fcts_d_fairness_bound": Line("dl-thm-7", "FCTS-D", of_delays("fcts_d", FAIRNESS, prior=True)),
+    "op_fcucb_d_reward_bound": Line("dl-thm-8", "OP-FCUCB-D", of_delays("op_fcucb_d", REWARD)),
+    "op_fcucb_d_fairness_bound": Line("dl-thm-8", "OP-FCUCB-D", of_delays("op_fcucb_d", FAIRNESS)),
+    "op_fcts_d_reward_bound": Line("dl-thm-9", "OP-FCTS-D", of_delays("op_fcts_d", REWARD)),
+    "op_fcts_d_fairness_bound": Line("dl-thm-9", "OP-FCTS-D", of_delays("op_fcts_d", FAIRNESS)),
+}
+
+
+# The record ----------------------------------------------------------------------------------------------------------
+
+RECORD = Path(__file__).parent.parent / "_build" / "trials.csv"
+GIVEN = ("bound", "label", "policy", "number", "game", "horizon", "at_most", "runs", "allowed")
+COLUMNS = (*GIVEN, *Verdict._fields, "date", "versions")
+
+
+def trial(name: str, number: int, runs: int) -> dict[str, Any]:
+    """Play one game of a bound, judge it, and return what is to be written down."""
+    one = LINES[name].make(number)
+    biting = (one.bound > one.most if one.below else one.bound < one.most).any()
+    found = judge(one.play(runs) if biting else 0, one.bound, one.most, one.failure, below=one.below)
+    numbers = {key: f"{value:.4g}" if isinstance(value, float) else value for key, value in found._asdict().items()}
+    return {
+        "bound": name,
+        "label": LINES[name].label,
+        "policy": LINES[name].policy,
+        "number": number,
+        "game": one.game,
+        "horizon": int(one.rounds[-1]),
+        "at_most": f"{float(one.bound[-1]):.6g}",
+        "runs": runs,
+        "allowed": "mean" if one.failure is None else f"{one.failure:.4g}",
+        **numbers,
+        "date": date.today().isoformat(),
+        "versions": " ".join(f"{key} {value}" for key, value in versions().items()),
+    }
+
+
+def read(path: Path = RECORD) -> list[dict[str, str]]:
+    """Return what was written down, game by game."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def record(row: dict[str, Any]) -> None:
+    """Write a game down, in place of an older trial of it."""
+    key = row["bound"], str(row["number"])
+    rows = [each for each in read() if (each["bound"], each["number"]) != key] + [row]
+    order = list(LINES)
+    rows.sort(key=lambda each: (order.index(each["bound"]), int(each["number"])))
+    RECORD.parent.mkdir(exist_ok=True)
+    with RECORD.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":  # print what the last trials found
+    for name in LINES:
+        rows = [row for row in read() if row["bound"] == name]
+        words = Counter(row["word"] for row in rows)
+        tight = [float(row["tightness"]) for row in rows if row["word"] != "vacuous"]
+        said = ", ".join(f"{number} {word}" for word, number in words.items())
+        print(f"{name:28} {said:20} tightness", f"{np.median(tight):.3f}, at most {max(tight):.3f}" if tight else "-")
