@@ -16,7 +16,7 @@ PACKAGE := requirements.txt $(call files,fairlib)
 BOOK := _config.yml _toc.yml benchmarks/latest.json $(call files,chapters)
 TESTS := pyproject.toml $(call files,tests) $(call files,benchmarks)
 
-.PHONY: help book test test-full bench mutants references figures print offline lab sphinx lock clean
+.PHONY: help book test test-full bench compiler mutants references figures print offline lab sphinx lock clean
 
 help:
 	@echo "make book        build the book, and say which file to open"
@@ -84,9 +84,7 @@ test-full: .venv/lock.done
 
 # Each side of a ratio takes turns with the other, in processor time. AUTHORS=folder measures the authors' public code too,
 # AGAINST=folder another checkout; ONLY=words takes the benchmarks of that name alone. Of these two no record is made.
-bench: .venv/lock.done _build/bench/peers.done
-	@command -v $(CC) >/dev/null || { echo "The benchmarks compile loops in C, and there is no '$(CC)':" \
-		"install a C compiler, such as gcc, or name one: make bench CC=clang"; exit 1; }
+bench: compiler .venv/lock.done _build/bench/peers.done
 	@echo "Measuring; best on a machine that has nothing else to do"
 	@CC=$(CC) PYTHONPATH=_build/bench/tools $(BIN)/pytest -c benchmarks/pytest.ini benchmarks -q --benchmark-disable-gc \
 		--benchmark-timer=time.process_time --benchmark-quiet --benchmark-json=_build/bench/raw.json \
@@ -94,6 +92,10 @@ bench: .venv/lock.done _build/bench/peers.done
 		$(if $(AGAINST),--against="$(abspath $(AGAINST))") $(if $(ONLY),-k "$(ONLY)")
 	@CC=$(CC) $(BIN)/python benchmarks/record.py \
 		$(if $(AGAINST)$(ONLY),_build/bench/part.json,benchmarks/latest.json) _build/bench/raw.json
+
+compiler:
+	@command -v $(CC) >/dev/null || { echo "The benchmarks compile loops in C, and there is no '$(CC)':" \
+		"install a C compiler, such as gcc, or name one: make bench CC=clang"; exit 1; }
 
 # Nothing of this goes into .venv, which is the lock: pytest-benchmark has a folder, the other projects an environment.
 _build/bench/peers.done: .venv/lock.done benchmarks/requirements.txt benchmarks/peers.txt

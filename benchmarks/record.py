@@ -77,6 +77,13 @@ def of_processors(info: dict[str, Any], ours: list[float]) -> dict[str, Any]:
     return {"policy": info["policy"], "rounds": info["rounds"], "speedup": min(info["seconds"]["one"]) / min(ours)}
 
 
+def of_sweep(info: dict[str, Any], ours: list[float]) -> dict[str, Any]:
+    """Distil what a second worker is worth, and what a setting takes on one and on two, in milliseconds."""
+    one, two = min(info["seconds"]["one"]), min(ours)
+    each = {name: 1e3 * taken / info["settings"] for name, taken in (("one", one), ("two", two))}
+    return {"experiment": info["experiment"], "settings": info["settings"], "speedup": one / two, **each}
+
+
 def of_first_result(info: dict[str, Any], ours: list[float]) -> dict[str, Any]:
     """Distil how long a fresh process takes."""
     return {"policy": info["policy"], "seconds": min(ours), **against(ours, info["seconds"]["import numba"])}
@@ -126,6 +133,7 @@ TABLES = {
     "agreement": of_agreement,
     "growth": of_growth,
     "processors": of_processors,
+    "sweeps": of_sweep,
     "first result": of_first_result,
     "memory": of_memory,
     "peers": of_peer,
@@ -185,6 +193,11 @@ def show(made: dict[str, Any]) -> None:
         print(f"{row['policy']:36}{row['what']:>6}" + "".join(f"{each:>18}" for each in sides))
     for row in made["processors"]:
         print(f"{row['policy']:36} two processors are {row['speedup']:.2f} times as fast as one")
+    for row in made["sweeps"]:
+        print(
+            f"{row['experiment']:36} {row['settings']:,} settings: {row['one']:.2f} ms each on one worker of Dask, "
+            f"{row['two']:.2f} on two, {row['speedup']:.2f} times as fast"
+        )
     for row in made["first result"]:
         print(f"{row['policy']:36} first result {row['seconds']:.2f} s, {row['ratio']:.2f} times importing Numba")
     for row in made["memory"]:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import executed
 import pytest
 import zoo
 
@@ -40,13 +41,23 @@ def test_the_record_says_what_it_was_measured_on(latest):
     assert made.keys() == {"date", "commit", "processor", "processors", "system", "compiler", "versions"}
     assert all(made.values())
     assert made["versions"].keys() >= {"Python", "numpy", "numba", "fair-bandits"}
-    for group in ("growth", "first result", "memory", "peers", "products", "service"):
+    for group in ("growth", "processors", "sweeps", "first result", "memory", "peers", "products", "service"):
         assert latest[group], f"nothing was measured of {group}: make bench, without ONLY"
     assert {row["what"] for row in latest["growth"]} == {"T", "K", "L", "d", "runs"}
 
 
 def test_there_is_no_path_in_the_record():
     assert not re.search(r"[\"' ](/|[A-Z]:\\\\|~)\w", LATEST.read_text(encoding="utf-8"))
+
+
+def test_a_chapter_is_executed_again_when_its_record_changes(tmp_path):
+    (tmp_path / "chapters").mkdir()
+    seen = []
+    for made in ("1", "2"):
+        (tmp_path / "made.json").write_text(made, encoding="utf-8")
+        seen += executed.records(tmp_path / "chapters", "made = read('../made.json')")
+    assert len(set(seen)) == 2
+    assert executed.records(tmp_path / "chapters", "made = read('../marks')") == []
 
 
 @pytest.mark.skipif(not shutil.which(COMPILER), reason="there is no C compiler")
@@ -57,6 +68,7 @@ def test_the_benchmarks_run(tmp_path):
         "start": ("test_memory[UCB1]",),
         "peers": ("test_peer[MABWiser-UCB1]",),
         "service": ("test_requests",),
+        "sweep": ("test_two_workers[nothing]",),
     }
     tests = [f"{BENCHMARKS}/bench_{file}.py::{each}" for file, names in chosen.items() for each in names]
     raw, made = tmp_path / "raw.json", tmp_path / "made.json"
@@ -68,7 +80,7 @@ def test_the_benchmarks_run(tmp_path):
     table = subprocess.run(show, capture_output=True, text=True, check=True).stdout
     record = json.loads(made.read_text(encoding="utf-8"))
     assert {group: len(rows) for group, rows in record.items() if group != "made" and rows} == {
-        **{"rounds": 1, "agreement": 2, "growth": 2, "memory": 1, "peers": 1, "service": 1},
+        **{"rounds": 1, "agreement": 2, "growth": 2, "memory": 1, "peers": 1, "service": 1, "sweeps": 1},
     }
     assert record["rounds"][0]["ratio"] > 0
     assert record["peers"][0]["fault"] == "not measured in this run"
