@@ -250,8 +250,9 @@ def main(root: Path) -> int:
             wrong.append(f"{key}: figures.csv says that the book has {figure['book']!r}")
     found, count = differ(made)
     print(f"{count:,} comparisons with the book's numbers, {len(found)} beyond chance")
-    print("\n".join(found + wrong))
-    off = [each for page in pages for each in page.off]
+    for each in found + wrong:
+        print(each)
+    off = [said for page in pages for said in page.off]
     print(f"{len(off)} assertions of the pages don't hold with this luck and these runs", *off, sep="\n")
     print("Left out, as their data must be brought:", ", ".join(left_out))
     return len(found + wrong)
