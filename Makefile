@@ -75,11 +75,11 @@ _build/test.done: $(PACKAGE) $(BOOK) $(TESTS) | _build/book.done
 	@touch $@
 	@$(MAKE) --no-print-directory book
 
-# Samples of it are among the tests. What is stored of the trials is what the book shows; look at each line that has changed.
+# Samples of it are among the tests. What is stored of the trials, in chapters/trials.csv, is what the book shows: look at each
+# line that has changed. `TRIALS=full .venv/bin/pytest -n0 tests/test_trials.py -k ucb1_bound` plays one bound anew.
 test-full: .venv/lock.done
 	@PROPERTIES=full FUZZ=full $(BIN)/pytest tests
 	@TRIALS=full $(BIN)/pytest -n0 tests/test_trials.py -k holds
-	@cp _build/trials.csv chapters/trials.csv
 	@$(BIN)/python tests/trials.py
 
 # Each side of a ratio takes turns with the other, in processor time. AUTHORS=folder measures the authors' public code too,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trials import LINES, NUMBER, judge, played, record, shared, trial
+from trials import COLUMNS, LINES, NUMBER, judge, played, read, record, shared, trial
 
 import fairlib as fl
 from fairlib import shares as sh
@@ -63,6 +63,21 @@ def test_a_bound_holds_where_it_bites(name, number):
         record(found)
     assert (found["word"] == "vacuous") is ((name, number) in VACUOUS)
     assert found["word"] in (("held", "vacuous") if FULL else ("held", "open", "vacuous"))
+
+
+def test_the_record_is_of_these_trials():
+    """What the book shows: the last run of all, of these games and these bounds (`make test-full` stores it anew)."""
+    rows = read()
+    assert [(row["bound"], int(row["number"])) for row in rows] == [(n, i) for n in LINES for i in range(NUMBER)]
+    assert {row["word"] for row in rows} <= {"held", "vacuous", "unplayed"}
+    tried = [row for row in rows if row["word"] != "unplayed"]
+    assert all(tuple(row) == COLUMNS and int(row["runs"]) == LINES[row["bound"]].runs for row in tried)
+    found = {(row["bound"], int(row["number"])): row["word"] == "vacuous" for row in tried}
+    assert found == {game: game in VACUOUS for game in found}
+    for row in tried[:: NUMBER + 1]:
+        one = LINES[row["bound"]].make(int(row["number"]))
+        assert (row["game"], int(row["horizon"])) == (one.game, one.rounds[-1])
+        assert float(row["limit"]) == pytest.approx(float(one.bound[-1]), rel=1e-5)
 
 
 # The court on trial: what is wrong must be found to be wrong ---------------------------------------------------------

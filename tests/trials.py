@@ -746,8 +746,8 @@ LINES: dict[str, Line] = {
 
 # The record ----------------------------------------------------------------------------------------------------------
 
-RECORD = Path(__file__).parent.parent / "_build" / "trials.csv"
-GIVEN = ("bound", "label", "policy", "number", "game", "horizon", "at_most", "runs", "allowed")
+RECORD = Path(__file__).parent.parent / "chapters" / "trials.csv"
+GIVEN = ("bound", "label", "policy", "number", "game", "horizon", "limit", "runs", "allowed", "side")
 COLUMNS = (*GIVEN, *Verdict._fields, "date", "versions")
 
 
@@ -756,48 +756,44 @@ def trial(name: str, number: int, runs: int) -> dict[str, Any]:
     one = LINES[name].make(number)
     biting = (one.bound > one.most if one.below else one.bound < one.most).any()
     found = judge(one.play(runs) if biting else 0, one.bound, one.most, one.failure, below=one.below)
-    numbers = {key: f"{value:.4g}" if isinstance(value, float) else value for key, value in found._asdict().items()}
+    numbers = {key: round(each, 5) if isinstance(each, float) else each for key, each in found._asdict().items()}
     return {
         "bound": name,
-        "label": LINES[name].label,
-        "policy": LINES[name].policy,
         "number": number,
         "game": one.game,
         "horizon": int(one.rounds[-1]),
-        "at_most": f"{float(one.bound[-1]):.6g}",
+        "limit": f"{float(one.bound[-1]):.6g}",
         "runs": runs,
         "allowed": "mean" if one.failure is None else f"{one.failure:.4g}",
+        "side": "below" if one.below else "above",
         **numbers,
         "date": date.today().isoformat(),
         "versions": " ".join(f"{key} {value}" for key, value in versions().items()),
     }
 
 
-def read(path: Path = RECORD) -> list[dict[str, str]]:
+def read() -> list[dict[str, str]]:
     """Return what was written down, game by game."""
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
+    with RECORD.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
-def record(row: dict[str, Any]) -> None:
-    """Write a game down, in place of an older trial of it."""
-    key = row["bound"], str(row["number"])
-    rows = [each for each in read() if (each["bound"], each["number"]) != key] + [row]
-    order = list(LINES)
-    rows.sort(key=lambda each: (order.index(each["bound"]), int(each["number"])))
-    RECORD.parent.mkdir(exist_ok=True)
+def record(found: dict[str, Any]) -> None:
+    """Write a game down, in place of an older trial of it; those that were never played have a line, too."""
+    rows: dict[tuple[str, int], Any] = {(row["bound"], int(row["number"])): row for row in read()}
+    rows[found["bound"], found["number"]] = found
     with RECORD.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        for name, i in itertools.product(LINES, range(NUMBER)):
+            given = {"bound": name, "label": LINES[name].label, "policy": LINES[name].policy, "number": i}
+            writer.writerow(rows.get((name, i), {"word": "unplayed"}) | given)
 
 
 if __name__ == "__main__":  # print what the last trials found
     for name in LINES:
         rows = [row for row in read() if row["bound"] == name]
         words = Counter(row["word"] for row in rows)
-        tight = [float(row["tightness"]) for row in rows if row["word"] != "vacuous"]
+        tight = [float(row["tightness"]) for row in rows if row["word"] not in ("vacuous", "unplayed")]
         said = ", ".join(f"{number} {word}" for word, number in words.items())
-        print(f"{name:28} {said:20} tightness", f"{np.median(tight):.3f}, at most {max(tight):.3f}" if tight else "-")
+        print(f"{name:28} {said:20} tightness", f"{np.median(tight):.2g}, at most {max(tight):.2g}" if tight else "-")
