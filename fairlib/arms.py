@@ -339,12 +339,13 @@ class Bandit:
         >>> game.result(np.array([4]), np.array([[[3, 1]]]), np.array([[3.0]]), {}).regret
         array([[0.4]])
         """
-        regret = self.best_reward * rounds - earned(selected, self.arms.means)
+        top = self.arms.means.max()  # with it a play of the best arm costs 0 to the last bit
+        regret = (self.best_reward - self.plays * top) * rounds + earned(selected, top - self.arms.means)
         return self.outcome(rounds=rounds, selected=selected, reward=reward, regret=regret, **sums)
 
 
 def earned(plays: ArrayLike, means: ArrayLike) -> Any:
-    """Return the expected reward of some plays, the same whatever else is asked for.
+    """Return what some plays come to, each worth what its arm is, the same whatever else is asked for.
 
     Of a matrix product the last bits depend on how many rows it has.
 
@@ -353,12 +354,12 @@ def earned(plays: ArrayLike, means: ArrayLike) -> Any:
     plays : array_like, shape (..., K)
         How often each arm is played.
     means : array_like, shape (K,)
-        Mean reward of each arm.
+        What a play of each arm is worth: its mean reward, or its gap.
 
     Returns
     -------
     ndarray, shape (...)
-        The expected rewards.
+        The sums.
 
     Examples
     --------

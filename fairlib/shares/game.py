@@ -116,9 +116,8 @@ class SharedBandit(Bandit):
         """
         quota = np.floor(np.outer(rounds, np.asarray(self.shares)) + 1e-9) - self.tolerance
         gaps = self.arms.means.max() - self.arms.means
-        regret = self.best_reward * rounds - earned(selected, self.arms.means)
-        owed = earned(np.maximum(0, quota), gaps)
-        return super().result(rounds, selected, reward, {**sums, "r_regret": regret - owed})
+        beyond = earned(selected - np.maximum(0, quota), gaps)
+        return super().result(rounds, selected, reward, {**sums, "r_regret": beyond})
 
 
 def shares_tally(shares, t, selected, violation: Number, deficit: Number):
