@@ -502,7 +502,8 @@ def fair_greedy_bound(
     Returns
     -------
     float or ndarray, shape of `horizon`
-        The bound. It grows like the root of T, but exceeds T, and so says nothing, at every T one could play.
+        The bound. It grows like the root of T, but exceeds T, and so says nothing, at every T one could play, but in
+        the smallest of games: with two groups on a line it is below T from some thousand rounds on.
 
     Raises
     ------
@@ -553,7 +554,8 @@ def fair_greedy_log_bound(
     Returns
     -------
     float or ndarray, shape of `horizon`
-        The bound. It is of order :math:`\ln^2 T`, and at every T one could play more than T.
+        The bound. It is of order :math:`\ln^2 T`, and more than T at every T one could play, but in the smallest of
+        games.
 
     Raises
     ------
