@@ -11,6 +11,7 @@ outputs of the tagged cells stand in order. ``pytest --refresh-references`` stor
 
 What a picture says and draws must be what is stored in ``tests/reference/pictures/<chapter>.json``, by the name of the
 figure, or of the function that an explorer draws with, and by the setting of the sliders. ``pictures.py`` tells it.
+Where seconds are drawn, which are never the same, the cell has the tag ``nbval-ignore-output``.
 """
 
 import difflib
@@ -33,6 +34,7 @@ from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
 from pictures import FORMAT
 
 CHECKED = "nbval-check-output"
+MEASURED = "nbval-ignore-output"
 REFERENCE_OPTIONS = ("--refresh-references", "--execute-only")
 
 # In a live notebook a slider draws when all cells have run. Then its figure must still look at what it looked at.
@@ -216,7 +218,8 @@ class Cell(IPyNbCell):
         if self.options["check_exception"] and not raised:
             self.raise_cell_error("The cell is tagged raises-exception and raised nothing")
         self.parent.awaited.discard(self.cell_num)
-        if self.cell_num <= self.parent.cells and not self.config.getoption("--execute-only"):
+        ignored = MEASURED in self.cell.metadata.get("tags", []) or self.config.getoption("--execute-only")
+        if self.cell_num <= self.parent.cells and not ignored:
             self.compare_pictures()
         if self.position is not None:
             self.compare(self.position, printed(outputs))
