@@ -205,7 +205,9 @@ def main() -> None:
     tree = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(PACKAGE.rglob("*.py")))).hexdigest()[:12]
     written = ROOT / "_build" / "mutants" / f"{tree}-{asked.seed}.jsonl"  # a site is a place in these very sources
     written.parent.mkdir(parents=True, exist_ok=True)
-    outcomes = [json.loads(line) for line in written.read_text("utf-8").splitlines()] if written.exists() else []
+    outcomes = (
+        [json.loads(line) for line in written.read_text(encoding="utf-8").splitlines()] if written.exists() else []
+    )
     done = {(each["file"], each["line"], each["column"]) for each in outcomes}
     waiting = [site for site in drawn if (site[0], *site[1]) not in done]
     copies: Queue[Path] = Queue()

@@ -27,13 +27,16 @@ PEERS = [
     each for each in (ROOT / "benchmarks" / "peers.txt").read_text(encoding="utf-8").splitlines() if each[0] != "#"
 ]
 
+# What tests/mutants.py imports, from a folder of its own.
+MUTANTS = re.findall(r"cosmic-ray==[\d.]+", (ROOT / "Makefile").read_text(encoding="utf-8"))
+
 # Who imports, and which of the lists in pyproject.toml has to name what is imported there.
 CORE, BOOK, TEST = PROJECT["dependencies"], *(PROJECT["optional-dependencies"][name] for name in ("book", "test"))
 SCOPES = {
     "fairlib": ("fairlib/**/*.py", CORE),
     "cells": ("chapters/*.md", CORE + BOOK),
     "extensions": ("chapters/extensions/*.py", CORE + BOOK),
-    "tests": ("tests/**/*.py", CORE + BOOK + TEST),
+    "tests": ("tests/**/*.py", CORE + BOOK + TEST + MUTANTS),
     "benchmarks": ("benchmarks/*.py", CORE + BOOK + TEST + PEERS),
 }
 
