@@ -254,6 +254,7 @@ def test_the_engine_s_own_text_plays_the_same_in_plain_python(name, data):
     play = data.draw(strategies.plays(name))
     result = simulated(play)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "direct", lambda made: made)
         patch.setattr(engine, "_compiled_engine", lambda: engine.play_rounds)
         patch.setattr(engine, "_compiled_context_engine", lambda: engine.play_contexts)
         assert same(result, simulated(play))
