@@ -28,6 +28,9 @@ def fair_ucb(gap: float, seed: int) -> dict[str, float]:
     return {"regret": float(fl.simulate(game, fair_ucb([0.1, 0.1]), 200_000, seed=seed).regret[0, -1])}
 
 
+EXPERIMENTS = {"nothing": nothing, "FAIR-UCB": fair_ucb}
+
+
 @pytest.fixture(scope="module")
 def clusters() -> Iterator[dict[str, Any]]:
     """Start one worker, and two, each a process of its own with one thread."""
@@ -43,8 +46,8 @@ def clusters() -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.benchmark(group="sweeps", timer=time.perf_counter)
-@pytest.mark.parametrize("experiment", [nothing, fair_ucb], ids=["nothing", "FAIR-UCB"])
-def test_two_workers(experiment: Any, benchmark: Any, clusters: dict[str, Any], effort: Effort) -> None:
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_two_workers(name: str, benchmark: Any, clusters: dict[str, Any], effort: Effort) -> None:
     """The same settings on two workers, and on one, each time into a new store."""
     number = 20 if effort.tiny else 2000
     settings = [{"gap": i / 2 / number, "seed": seed} for i in range(number // 2) for seed in (1, 2)]
@@ -52,8 +55,8 @@ def test_two_workers(experiment: Any, benchmark: Any, clusters: dict[str, Any], 
     def swept(workers: str) -> float:
         start = time.perf_counter()
         with tempfile.TemporaryDirectory() as store, clusters[workers].get_executor() as executor:
-            assert len(fl.sweep(experiment, settings, store=store, executor=executor)) == number
+            assert len(fl.sweep(EXPERIMENTS[name], settings, store=store, executor=executor)) == number
         return time.perf_counter() - start
 
     take_turns(benchmark, partial(swept, "two"), {"one": partial(swept, "one")}, min(effort.turns, 3))
-    benchmark.extra_info |= {"experiment": benchmark.name.split("[")[1][:-1], "settings": number}
+    benchmark.extra_info |= {"experiment": name, "settings": number}

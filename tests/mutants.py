@@ -29,10 +29,6 @@ from pathlib import Path
 from queue import Queue
 from typing import Any
 
-from cosmic_ray.ast import ast_nodes, get_ast
-from cosmic_ray.mutating import mutate_code
-from cosmic_ray.plugins import get_operator, operator_names
-
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "fairlib"
 Site = tuple[str, tuple[int, int], str, int]
@@ -51,6 +47,9 @@ def annotations(text: str) -> set[tuple[int, int]]:
 
 def sites(file: Path) -> Iterator[Site]:
     """Name what can be changed in a file: its name, where, by which operator, and which of its occurrences."""
+    from cosmic_ray.ast import ast_nodes, get_ast  # here, as it is not in the lock
+    from cosmic_ray.plugins import get_operator, operator_names
+
     text = file.read_text(encoding="utf-8")
     tree, runs_never = get_ast(text), annotations(text)
     typing = {number for number, line in enumerate(text.splitlines(), 1) if line.lstrip().startswith("@overload")}
@@ -95,7 +94,7 @@ def uses(test: Path) -> set[str]:
     return found
 
 
-def tests_of(file: str) -> list[str]:
+def users_of(file: str) -> list[str]:
     """Return the tests that are run against a changed file, in order: its own, and all others that use it."""
     import fairlib
 
@@ -117,6 +116,9 @@ def tests_of(file: str) -> list[str]:
 
 def mutated(site: Site) -> str:
     """Return the file with the change."""
+    from cosmic_ray.mutating import mutate_code
+    from cosmic_ray.plugins import get_operator
+
     name, _, operator, occurrence = site
     return str(mutate_code((ROOT / name).read_text(encoding="utf-8"), get_operator(operator)(), occurrence))
 
@@ -150,7 +152,7 @@ def tried(site: Site, folder: Path) -> dict[str, Any]:
     (folder / name).write_text(after, encoding="utf-8")
     try:
         verdict, by = run(folder, [name])
-        if verdict == "survived" and (tests := tests_of(name)):
+        if verdict == "survived" and (tests := users_of(name)):
             verdict, by = run(folder, tests)
     finally:
         (folder / name).write_text(before, encoding="utf-8")
@@ -218,7 +220,7 @@ def main() -> None:
             shutil.copytree(ROOT, Path(place) / f"copy-{i}", ignore=ignored)
         if not outcomes:  # what fails without a mistake can't tell one
             files = sorted({site[0] for site in drawn})
-            for tests in (*([file] for file in files), sorted({test for file in files for test in tests_of(file)})):
+            for tests in (*([file] for file in files), sorted({test for file in files for test in users_of(file)})):
                 verdict, by = run(Path(place) / "copy-0", tests)
                 if verdict != "survived":
                     sys.exit(f"without any mistake the tests say: {verdict} {by}")

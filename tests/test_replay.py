@@ -287,7 +287,11 @@ ROW = Logged(0, 1.0, 0.5, [[0.1], [0.2]])
         (lambda: replay([(0, 1.0, 0.5)], fl.ucb1(), arms=2), TypeError, "or have an arm, a reward and a propensity"),
         (lambda: replay([ROW._replace(features=None)], fl.ucb1()), TypeError, "arms must be given, as neither"),
         (lambda: replay([ROW], fl.ucb1(), arms=3), ValueError, "features must have 3 rows, one an arm, not 2"),
-        (lambda: replay([ROW._replace(arm=2)], fl.ucb1()), ValueError, "arm must be a whole number from 0 to 1, not 2"),
+        (
+            lambda: replay([ROW._replace(arm=2)], fl.ucb1()),
+            ValueError,
+            "arm of each of events must be .* from 0 to 1, not 2",
+        ),
         (lambda: replay([ROW._replace(reward=np.nan)], fl.ucb1()), ValueError, "reward must be a number, not nan"),
         (lambda: replay([ROW._replace(propensity=0.0)], fl.ucb1()), ValueError, "propensity must be a number in"),
         (

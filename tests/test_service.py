@@ -147,8 +147,12 @@ def meet(service):
     while not all(Path(f"{path}.{each}").exists() for each in (1, -1)):
         time.sleep(0.001)
 
-blocks = [requests[i : i + 5] for i in range(0, len(requests), 5)][:: int(sys.argv[3])]
-work(path, [i for block in blocks for i in block], meet)
+def paused():  # a moment after each five, in which the other comes in
+    for i in range(0, len(requests), 5)[:: int(sys.argv[3])]:
+        yield from requests[i : i + 5]
+        time.sleep(0.005)
+
+work(path, paused(), meet)
 """
     path = tmp_path / "log.db"
     processes = [started(code, path, 200, step) for step in (1, -1)]
