@@ -31,7 +31,8 @@ PEERS = [
 MUTANTS = re.findall(r"cosmic-ray==[\d.]+", (ROOT / "Makefile").read_text(encoding="utf-8"))
 
 # Who imports, and which of the lists in pyproject.toml has to name what is imported there.
-CORE, BOOK, TEST = PROJECT["dependencies"], *(PROJECT["optional-dependencies"][name] for name in ("book", "test"))
+CORE = PROJECT["dependencies"]
+DATA, BOOK, TEST = (PROJECT["optional-dependencies"][name] for name in ("data", "book", "test"))
 SCOPES = {
     "fairlib": ("fairlib/**/*.py", CORE),
     "cells": ("chapters/*.md", CORE + BOOK),
@@ -115,9 +116,9 @@ def test_what_is_declared_is_used() -> None:
         used.add(name)
         if file.startswith("fairlib/"):
             of_the_package.add(name)
-    assert sorted(names(CORE + BOOK + TEST) - used) == []
-    assert sorted(names(CORE) - of_the_package) == [], "the package itself does not need these"
-    assert sorted(NAMED.keys() - names(CORE + BOOK + TEST)) == []
+    assert sorted(names(CORE + DATA + BOOK + TEST) - used) == []
+    assert sorted(names(CORE + DATA) - of_the_package) == [], "the package itself does not need these"
+    assert sorted(NAMED.keys() - names(CORE + DATA + BOOK + TEST)) == []
 
 
 def test_the_versions_of_python_are_the_same_everywhere() -> None:

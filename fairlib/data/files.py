@@ -29,7 +29,7 @@ def _shipped(package: str, name: str) -> Path:
     for folder in folders or ():
         if (path := Path(folder) / name).is_file():
             return path
-    raise FileNotFoundError(f"{name} ships with the package {package}, but is not there: is {package} installed?")
+    raise FileNotFoundError(f"{name} ships with {package}, but is not there; install it: pip install {package}")
 
 
 def _values(path: Path, expected: str) -> NDArray[np.float64]:
