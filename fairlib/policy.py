@@ -256,6 +256,36 @@ class Policy(Ruled):
         return f"Learner({prefix}flat, {layout.array(inner.numbers)}, {state}, {engine})"
 
 
+def of_one_play(learner: Any) -> Policy:
+    """Take a learner at the door: a policy that plays one arm a round, for a rule to ask.
+
+    Parameters
+    ----------
+    learner : Policy
+        What the caller gave.
+
+    Returns
+    -------
+    Policy
+        The same.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no policy on arms, or plays several a round.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> of_one_play(fl.ucb1()).name
+    'UCB1'
+    """
+    policy: Policy = checks.instance("learner", learner, Policy, "a Policy, such as ucb1()")
+    if policy.plays != 1:
+        raise ValueError(f"learner must play one arm a round, not {policy.plays}")
+    return policy
+
+
 @helper
 def largest(p: Any) -> int:
     """Return the arm of the largest index, the first if there are several.

@@ -245,7 +245,7 @@ def test_guard_rounds_is_the_sum_of_the_proof():
         (lambda: af.chaining(0), ValueError, "failure must be"),
         (lambda: af.batched_thompson(0, 5), ValueError, "every must be a whole number of at least 1, not 0"),
         (lambda: af.batched_thompson(5, 0.5), TypeError, "draws must be a whole number"),
-        (lambda: af.mixed_floor("UCB1", 0.1), TypeError, "learner must be a Policy, such as thompson_beta"),
+        (lambda: af.mixed_floor("UCB1", 0.1), TypeError, "learner must be a Policy, such as ucb1"),
         (lambda: af.clipped_floor(fl.uniform(2), 0.1), ValueError, "learner must play one arm a round, not 2"),
         (lambda: af.scaled_floor(fl.ucb1(), 1.5), ValueError, "floor must be"),
         (lambda: af.projected_floor(fl.ucb1(), "low"), TypeError, "floor must be"),

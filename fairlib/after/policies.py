@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from fairlib import checks
 from fairlib.compilation import helper
 from fairlib.merit import Merit, as_merit, cut
-from fairlib.policy import Policy, explore, largest, share_out
+from fairlib.policy import Policy, explore, largest, of_one_play, share_out
 from fairlib.rules import PerArm, ask, rule
 
 _ByGroup = Annotated[np.ndarray, "number"]
@@ -505,7 +505,5 @@ def ncb(horizon: int, c: float = 3.0) -> Policy:
 
 def _floored(how: str, changed: Any, learner: Policy, floor: float) -> Policy:
     """Put a floor under a learner."""
-    checks.instance("learner", learner, Policy, "a Policy, such as thompson_beta()")
-    if learner.plays != 1:
-        raise ValueError(f"learner must play one arm a round, not {learner.plays}")
+    of_one_play(learner)
     return Policy(f"{learner.name}, {how}", changed, floor=checks.real("floor", floor, 0, 1), learner=learner)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from fairlib import checks
 from fairlib.classic import ucb1
-from fairlib.policy import Policy, largest
+from fairlib.policy import Policy, largest, of_one_play
 from fairlib.rules import PerArm, ask, rule
 from fairlib.shares.game import _below_one_in_k, _one_an_arm
 
@@ -62,7 +62,7 @@ def fair_learn(learner: Policy, shares: ArrayLike, tolerance: float = 0.0) -> Po
     >>> fl.simulate(fl.Bandit(fl.bernoulli([0.1, 0.5, 0.9])), policy, 100).selected[0, -1]
     array([40, 30, 30])
     """
-    _one_play(learner)
+    of_one_play(learner)
     owed = _below_one_in_k(shares, learner.arms)
     slack = checks.real("tolerance", tolerance, 0, math.inf)
     behind = math.floor(slack + (owed.size - 1) * owed.max() + 1e-9)
@@ -285,7 +285,7 @@ def fair_by_deadline(learner: Policy, shares: ArrayLike, tolerance: int = 0) -> 
     >>> result.selected[0, -1], result.violation.max()
     (array([750, 125, 125]), np.float64(0.0))
     """
-    _one_play(learner)
+    of_one_play(learner)
     owed = _one_an_arm(shares, learner.arms)
     slack = float(checks.whole("tolerance", tolerance, 0))
     settings: dict[str, Any] = {"shares": owed, "tolerance": slack, "ahead": 10_000, "learner": learner}
@@ -351,16 +351,9 @@ def fair_in_windows(learner: Policy, shares: ArrayLike, tolerance: float = 0.0, 
     0
     99
     """
-    _one_play(learner)
+    of_one_play(learner)
     owed = _below_one_in_k(shares, learner.arms)
     settings: dict[str, Any] = {"shares": owed, "tolerance": checks.real("tolerance", tolerance, 0, math.inf)}
     settings |= {"credit": checks.real("credit", credit, 1, math.inf), "learner": learner}
     name = f"in windows({learner.name})"
     return Policy(name, fair_in_windows_rule, arms=owed.size, **settings)
-
-
-def _one_play(learner: Policy) -> None:
-    """Take a learner at the door: a policy that plays one arm a round."""
-    checks.instance("learner", learner, Policy, "a Policy, such as ucb1()")
-    if learner.plays != 1:
-        raise ValueError(f"learner must play one arm a round, not {learner.plays}")
