@@ -101,7 +101,7 @@ def test_altered_data_are_refused_and_nothing_is_kept(monkeypatch, tmp_path, loa
     assert load() is not None  # after all these errors
     with monkeypatch.context() as patched:
         patched.setattr(files.importlib.util, "find_spec", lambda name: None)  # type: ignore[attr-defined]
-        with pytest.raises(FileNotFoundError, match=f"ships with {package}, but is not there; install it: pip install {package}"):
+        with pytest.raises(FileNotFoundError, match=f"but is not there; install it: pip install {package}"):
             load()
 
 
