@@ -256,18 +256,13 @@ class Policy(Ruled):
         return f"Learner({prefix}flat, {layout.array(inner.numbers)}, {state}, {engine})"
 
 
-def of_one_play(learner: Any) -> Policy:
+def of_one_play(learner: Any) -> None:
     """Take a learner at the door: a policy that plays one arm a round, for a rule to ask.
 
     Parameters
     ----------
     learner : Policy
         What the caller gave.
-
-    Returns
-    -------
-    Policy
-        The same.
 
     Raises
     ------
@@ -277,13 +272,13 @@ def of_one_play(learner: Any) -> Policy:
     Examples
     --------
     >>> import fairlib as fl
-    >>> of_one_play(fl.ucb1()).name
-    'UCB1'
+    >>> of_one_play(fl.uniform(plays=2))
+    Traceback (most recent call last):
+    ValueError: learner must play one arm a round, not 2
     """
-    policy: Policy = checks.instance("learner", learner, Policy, "a Policy, such as ucb1()")
-    if policy.plays != 1:
-        raise ValueError(f"learner must play one arm a round, not {policy.plays}")
-    return policy
+    checks.instance("learner", learner, Policy, "a Policy, such as ucb1()")
+    if learner.plays != 1:
+        raise ValueError(f"learner must play one arm a round, not {learner.plays}")
 
 
 @helper
