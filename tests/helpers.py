@@ -1,12 +1,15 @@
 """Steps that several test files share."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.random import PCG64, Generator, SeedSequence
 
 import fairlib as fl
+from fairlib import engine
 from fairlib.stepping import Seat, fresh_past
 
 
@@ -23,6 +26,16 @@ def both_ways(game: Any, policy: Any, horizon: int, **how: Any) -> fl.Result:
     result = fl.simulate(game, policy, horizon, **how)
     assert same(result, fl.simulate(game, policy.replace(interpret=True), horizon, **how))
     return result
+
+
+@contextmanager
+def engine_in_python() -> Iterator[None]:
+    """Leave the engine's loops, which are compiled, to Python, which minds each place of an array."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "direct", lambda made: made)
+        patch.setattr(engine, "_compiled_engine", lambda: engine.play_rounds)
+        patch.setattr(engine, "_compiled_context_engine", lambda: engine.play_contexts)
+        yield
 
 
 def probabilities(

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 import strategies
 import zoo
-from helpers import same, streams
+from helpers import engine_in_python, same, streams
 from hypothesis import given, note
 from hypothesis import strategies as st
 from strategies import examples
 
 import fairlib as fl
-from fairlib import delays, engine, exposure, ranks, shares
+from fairlib import delays, exposure, ranks, shares
 from fairlib.binding import Bound
 from fairlib.player import Player
 
@@ -247,16 +247,12 @@ def test_compiled_and_with_nothing_compiled_the_same_is_played(name, data):
 
 
 @EVERY
-@examples(1)
+@examples(2)
 @given(data=st.data())
 def test_the_engine_s_own_text_plays_the_same_in_plain_python(name, data):
-    """The loops that are compiled are read by Python here, which minds each place of an array."""
     play = data.draw(strategies.plays(name))
     result = simulated(play)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "direct", lambda made: made)
-        patch.setattr(engine, "_compiled_engine", lambda: engine.play_rounds)
-        patch.setattr(engine, "_compiled_context_engine", lambda: engine.play_contexts)
+    with engine_in_python():
         assert same(result, simulated(play))
 
 
