@@ -242,7 +242,10 @@ def test_code_and_output_are_no_wider_than_their_box(view: View, browser: webdri
 
 @seen_at(DESK, PHONE)
 def test_page_is_accessible(view: View, browser: webdriver.Chrome) -> None:
-    """By day and by night: the page as it stands changes with the system, and no more of it than its colours."""
+    """By day and by night: the page as it stands changes with the system, and no more of it than its colours.
+
+    What only a phone shows is the same on each page, and seen by day on the first alone.
+    """
     if view.page == "chapters/api.html":
         pytest.skip("as long as all others together, and Sphinx's own throughout: axe takes minutes over it")
     # MathJax speaks for itself, and a page has a hundred thousand nodes of its formulas.
@@ -254,7 +257,8 @@ def test_page_is_accessible(view: View, browser: webdriver.Chrome) -> None:
     )
     serious = []
     options: dict[str, object] = {"resultTypes": ["violations"]}  # else it takes twice as long
-    for scheme in (view.scheme, "light" if view.scheme == "dark" else "dark"):
+    schemes = ["light", "dark"] if view.scheme == "light" else ["dark", *["light"] * (view.page == PAGES[0])]
+    for scheme in schemes:
         use_scheme(browser, scheme)
         theme = "return document.documentElement.dataset.theme"
         WebDriverWait(browser, 5, 0.05).until(lambda browser: browser.execute_script(theme) == scheme)  # noqa: B023
@@ -438,10 +442,10 @@ def move_every_slider(browser: webdriver.Chrome) -> int:
     return len(sliders)
 
 
-@each_page
-def test_sliders_move(page: str, site: str, browser: webdriver.Chrome) -> None:
-    visit(browser, f"{site}/{page}")
-    errors(browser)  # what went wrong on loading is test_page_loads' to tell
+@seen_at(DESK)
+def test_sliders_move(view: View, browser: webdriver.Chrome) -> None:
+    errors(browser)  # what went wrong until now is another test's to tell
+    use_scheme(browser, view.scheme)
     move_every_slider(browser)
     for explorer in browser.find_elements(By.CSS_SELECTOR, ".fair-explorer:has(img)"):
         button = explorer.find_element(By.TAG_NAME, "button")
