@@ -35,6 +35,11 @@ Site = tuple[str, tuple[int, int], str, int]
 SECONDS = 300  # after which a test counts as one that never ends
 
 
+def sources() -> list[Path]:
+    """Return the files of the package; those beside its compiled code are made of them."""
+    return sorted(file for file in PACKAGE.rglob("*.py") if "__pycache__" not in file.parts)
+
+
 def annotations(text: str) -> set[tuple[int, int]]:
     """Return the places, line and column, that lie in annotations: what stands there runs never."""
     found = set()
@@ -70,7 +75,7 @@ def sample(number: int, seed: int) -> list[Site]:
     """Draw sites, and one change of each."""
     chance = random.Random(seed)
     at: dict[tuple[str, tuple[int, int]], list[Site]] = {}
-    for file in sorted(PACKAGE.rglob("*.py")):
+    for file in sources():
         for site in sites(file):
             at.setdefault(site[:2], []).append(site)
     return [chance.choice(at[place]) for place in chance.sample(sorted(at), min(number, len(at)))]
@@ -204,7 +209,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     asked = parser.parse_args()
     drawn = sample(asked.sites, asked.seed)
-    tree = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(PACKAGE.rglob("*.py")))).hexdigest()[:12]
+    tree = hashlib.sha256(b"".join(file.read_bytes() for file in sources())).hexdigest()[:12]
     written = ROOT / "_build" / "mutants" / f"{tree}-{asked.seed}.jsonl"  # a site is a place in these very sources
     written.parent.mkdir(parents=True, exist_ok=True)
     outcomes = (
