@@ -32,6 +32,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "fairlib"
 Site = tuple[str, tuple[int, int], str, int]
+FIRST = "fairlib/__init__.py"  # a file of the package that is the first to be collected is imported twice
 SECONDS = 300  # after which a test counts as one that never ends
 
 
@@ -131,7 +132,7 @@ def mutated(site: Site) -> str:
 def run(folder: Path, tests: list[str]) -> tuple[str, str]:
     """Run tests in a copy of the project until one fails; return whether one does, and which.
 
-    Doctests want a run of their own: a file of the package that is the first to be collected is imported twice.
+    Doctests want a run of their own, after `FIRST`.
     """
     env = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}
     env["PATH"] = str(folder / "nowhere")  # without a browser: the pages are no unit tests
@@ -156,7 +157,7 @@ def tried(site: Site, folder: Path) -> dict[str, Any]:
     before, after, began = (ROOT / name).read_text(encoding="utf-8"), mutated(site), time.monotonic()
     (folder / name).write_text(after, encoding="utf-8")
     try:
-        verdict, by = run(folder, [name])
+        verdict, by = run(folder, [FIRST, name])
         if verdict == "survived" and (tests := users_of(name)):
             verdict, by = run(folder, tests)
     finally:
@@ -225,7 +226,10 @@ def main() -> None:
             shutil.copytree(ROOT, Path(place) / f"copy-{i}", ignore=ignored)
         if not outcomes:  # what fails without a mistake can't tell one
             files = sorted({site[0] for site in drawn})
-            for tests in (*([file] for file in files), sorted({test for file in files for test in users_of(file)})):
+            for tests in (
+                *([FIRST, file] for file in files),
+                sorted({test for file in files for test in users_of(file)}),
+            ):
                 verdict, by = run(Path(place) / "copy-0", tests)
                 if verdict != "survived":
                     sys.exit(f"without any mistake the tests say: {verdict} {by}")
