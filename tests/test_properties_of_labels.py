@@ -21,7 +21,6 @@ from fairlib.stepping import Seat, fresh_past, fresh_ridge
 # They go by the number of an arm where nothing is a tie, and say so.
 BY_NUMBER = {
     "T-FAIR-UCB": "serves the quotas one arm after the other",
-    "in windows, UCB1": "forgets what is long ago, and then arms are as far behind as each other",
     "Fair-Greedy, first of ties": "ranks are shares of a sample, and often alike",
 }
 
