@@ -10,6 +10,7 @@ from numpy.random import PCG64, Generator, SeedSequence
 
 import fairlib as fl
 from fairlib import engine
+from fairlib.merit import Merit
 from fairlib.stepping import Seat, fresh_past
 
 
@@ -84,3 +85,21 @@ def drawn(game: Any, rounds: int, seed: int) -> tuple[np.ndarray, ...]:
     for t in range(rounds):
         world.draw.interpreted(numbers, rng, x[t], g[t], m[t], r[t])
     return x, g, m, r
+
+
+def ramp_value(floor, x):
+    return floor + min(max(x, 0.0), 1.0)
+
+
+def ramp_best(floor, low, high, c):
+    best = low
+    for x in (high, min(max(0.0, low), high), min(max(1.0, low), high)):
+        if ramp_value(floor, x) * (x - c) > ramp_value(floor, best) * (best - c):
+            best = x
+    return best
+
+
+def ramp(floor: float) -> Merit:
+    """Return a merit that is positive and Lipschitz wherever a normal mean may fall: what Theorem 3.3.1 asks for."""
+    more: dict[str, Any] = {"lipschitz": 1.0, "log_lipschitz": 1 / floor, "floor": floor}
+    return Merit("ramp", ramp_value, ramp_best, low=-9.0, high=9.0, minimum=floor, **more)

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers import probabilities
+from helpers import probabilities, ramp
 from scipy.integrate import dblquad
 from scipy.stats import beta, norm
 
@@ -134,22 +134,7 @@ def test_the_confidence_box_holds_the_means_as_often_as_it_should():
     assert outside / 20 <= failure / 2 + 0.1
 
 
-def ramp_value(floor, x):
-    return floor + min(max(x, 0.0), 1.0)
-
-
-def ramp_best(floor, low, high, c):
-    best = low
-    for x in (high, min(max(0.0, low), high), min(max(1.0, low), high)):
-        if ramp_value(floor, x) * (x - c) > ramp_value(floor, best) * (best - c):
-            best = x
-    return best
-
-
-# Positive and Lipschitz wherever a normal mean may fall: what Theorem 3.3.1 asks for.
-RAMP = me.Merit(
-    "ramp", ramp_value, ramp_best, low=-9.0, high=9.0, minimum=1.0, lipschitz=1.0, log_lipschitz=1.0, floor=1.0
-)
+RAMP = ramp(1.0)
 
 
 def test_the_lower_bound_is_two_games_that_look_alike():

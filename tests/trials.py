@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from helpers import drawn
+from helpers import drawn, ramp
 from scipy.stats import beta
 
 import fairlib as fl
@@ -306,24 +306,6 @@ def of_fairx_ucb(field: str, *, log: bool = False) -> Callable[[int], Case]:
         return case(says, bound, lambda t: most * t + beginning, play, throughout=False, failure=failure)
 
     return make
-
-
-def ramp_value(floor, x):
-    return floor + min(max(x, 0.0), 1.0)
-
-
-def ramp_best(floor, low, high, c):
-    best = low
-    for x in (high, min(max(0.0, low), high), min(max(1.0, low), high)):
-        if ramp_value(floor, x) * (x - c) > ramp_value(floor, best) * (best - c):
-            best = x
-    return best
-
-
-def ramp(floor: float) -> Merit:
-    """Return a merit that is positive and Lipschitz wherever a normal mean may fall."""
-    more: dict[str, Any] = {"lipschitz": 1.0, "log_lipschitz": 1 / floor, "floor": floor}
-    return Merit("ramp", ramp_value, ramp_best, low=-9.0, high=9.0, minimum=floor, **more)
 
 
 def over_a_prior(
