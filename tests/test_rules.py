@@ -173,6 +173,7 @@ def takes(width, p, whole: int = 1, truth: bool = True):
         ({"width": ["a"]}, "width must be an array of numbers"),
         ({"width": [1.0, math.inf]}, "width must be finite numbers, not inf (at [1])"),
         ({"width": []}, "width must be an array of numbers with 1 axes, none empty"),
+        ({"width": [[1, 2], [3]]}, "width must be an array of numbers with 1 axes, not [[1, 2], [3]]"),
         ({"width": fl.ContextPolicy("other", lambda p: 0)}, "width can't be ContextPolicy('other'): only a rule"),
         ({"width": 1, "whole": 1.0}, "whole must be a whole number, not 1.0"),
         ({"width": 1, "whole": True}, "whole must be a whole number, not True"),
