@@ -559,14 +559,9 @@ def _recorded(rounds: ArrayLike | None, horizon: int) -> NDArray[np.int64]:
         return spaced[np.diff(spaced, prepend=0) > 0]  # np.unique would do, but imports much for it
     wanted = f"increasing whole numbers from 1 to the horizon, {horizon}"
     try:
-        array = np.asarray(rounds)
-    except ValueError:  # rows of different lengths
-        raise ValueError(f"rounds must be {wanted}, not {checks.said(rounds)}") from None
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"rounds must be {wanted}, not {checks.said(rounds)}")
-    if array.ndim != 1 or array.size == 0 or array.min() < 1 or array.max() > horizon:
+        found = checks.many("rounds", rounds, 1, whole=True)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"rounds must be {wanted}, not {checks.said(rounds)}") from None
+    if found.ndim != 1 or found.size == 0 or found.max() > horizon or (np.diff(found) <= 0).any():
         raise ValueError(f"rounds must be {wanted}, not {checks.said(rounds)}")
-    whole = array.astype(np.int64)  # differences of unsigned numbers are never negative
-    if (np.diff(whole) <= 0).any():
-        raise ValueError(f"rounds must be {wanted}, not {checks.said(rounds)}")
-    return whole
+    return found.astype(np.int64)

@@ -55,6 +55,7 @@ class Store:
         self.folder, self.settings, self.size = folder, settings, size
         heading = _heading(experiment, settings)
         try:
+            str(folder).encode()  # or Arrow does not find it
             folder.mkdir(parents=True, exist_ok=True)
             if any(not file.name.startswith(".") for file in folder.iterdir()):  # what was being written may be left
                 self._check(heading)

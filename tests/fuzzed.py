@@ -276,7 +276,7 @@ def real(low: float = -math.inf, high: float = math.inf, *, above: float = -math
 def listed(value: Any, kind: Any = numbers.Real) -> Any:
     """Return numbers in whatever shape as nested lists; they may be nan or infinite."""
     if is_number(value, kind):
-        return as_float(value)
+        return int(value) if kind is numbers.Integral else as_float(value)
     if hasattr(value, "__array__"):
         must(not np.ma.is_masked(value) and value is not np.ma.masked)
         found = np.asarray(value)
@@ -341,7 +341,7 @@ def list_of(kind: Kind, *sizes: int) -> Kind:
 
     def take(value: Any) -> Any:
         must(
-            isinstance(value, Sequence | np.ndarray)
+            isinstance(value, Sequence | np.ndarray | pd.Series)
             and not isinstance(value, str | bytes)
             and getattr(value, "shape", None) != ()
         )

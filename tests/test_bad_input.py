@@ -231,6 +231,8 @@ NO_DELAY = "the delay 'own' must be a whole number of rounds of at least 0, or i
         (lambda: fl.simulate(GAME, fl.ucb1(), 10, rounds=[5, 5]), ValueError, "rounds must be increasing"),
         (lambda: fl.simulate(GAME, fl.ucb1(), 10, rounds=[]), TypeError, "rounds must be"),
         (lambda: fl.simulate(GAME, fl.ucb1(), 10, rounds=[2.5]), TypeError, "rounds must be increasing whole numbers"),
+        (lambda: fl.simulate(GAME, fl.ucb1(), 10, rounds=[True, 5]), TypeError, "rounds must be increasing whole"),
+        (lambda: fl.simulate(GAME, fl.ucb1(), 10, rounds=bytearray(b"1")), TypeError, "rounds must be increasing"),
         (lambda: fl.Policy(3, lambda p: 0), TypeError, "name must be a string"),
         (lambda: fl.Policy("x", "rule"), TypeError, "rule must be a function"),
         (lambda: fl.Policy("x", lambda p: 0, plays=0), ValueError, "plays must be"),

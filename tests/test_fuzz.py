@@ -23,7 +23,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -142,7 +142,7 @@ def judged(door: Door, name: str, make: Callable[[], Any]) -> tuple[str, str]:
     except (TypeError, ValueError) as error:
         said, value = str(error), make()
         words = [name, *door.arguments[name].also, getattr(value, "__name__", type(value).__name__)]
-        words += [Path(value).name] if name == "path" and fits else []
+        words += [Path(value).name] if name == "path" and isinstance(value, str | PurePath) else []
         words += list(door.arguments) if fits else []  # fine by itself, it doesn't fit another argument
         named = any(re.search(rf"(^|\W){re.escape(each)}(\W|$)", said) for each in words)
         if is_ours(error) and named and len(said) < 1000 and ("\n" not in said or "\n" in str(value)):

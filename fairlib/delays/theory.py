@@ -427,9 +427,10 @@ def _late(given: _Given, width: NDArray[np.float64], slope: float) -> NDArray[np
     The second charges each round in which too little has arrived with all that a round can cost.
     """
     k, plays, _, ratio, t, q, late = given
-    any_plays = plays * k / t + k * (np.ceil(24 * np.log(t) / q) + late) + 2 * np.sqrt(2 * plays * k * t / q)
-    blind = plays * (late + 1) + 8 * ratio * k * (1 + math.log(k)) / q
-    frequent = blind + slope * width * 2 * np.sqrt(2 * ratio * plays * k * t / q)
+    with np.errstate(over="ignore"):  # where next to nothing arrives, there is no bound
+        any_plays = plays * k / t + k * (np.ceil(24 * np.log(t) / q) + late) + 2 * np.sqrt(2 * plays * k * t / q)
+        blind = plays * (late + 1) + 8 * ratio * k * (1 + math.log(k)) / q
+        frequent = blind + slope * width * 2 * np.sqrt(2 * ratio * plays * k * t / q)
     bound: NDArray[np.float64] = np.minimum(slope * width * any_plays, frequent)
     return bound
 
