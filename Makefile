@@ -109,7 +109,7 @@ _build/bench/peers.done: .venv/lock.done benchmarks/requirements.txt benchmarks/
 
 # What changes the sources stands outside of .venv, which is the lock and nothing else.
 mutants: .venv/lock.done
-	@$(BIN)/pip install --quiet --target _build/mutants/tools cosmic-ray==8.7.0
+	@$(BIN)/pip install --quiet --target _build/mutants/tools cosmic-ray==8.7.0 coverage==7.17.3
 	@PYTHONPATH=_build/mutants/tools:. $(BIN)/python tests/mutants.py
 
 references: .venv/lock.done

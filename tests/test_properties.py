@@ -335,7 +335,8 @@ def test_a_page_plays_the_same(name, data):
     rounds = simulated(play, rounds=None)
     assert made[0] == 0
     np.testing.assert_array_equal(made[1], rounds.selected[0])
-    np.testing.assert_array_equal(made[2], rounds.reward[0])
+    # A browser may have other last bits of exp, log and powers than the compiler, of which Beta rewards are made.
+    np.testing.assert_allclose(made[2], rounds.reward[0], rtol=1e-12)
 
 
 @EVERY
