@@ -1,17 +1,16 @@
 """Arms have no favourites: with other labels, and told the same, a policy plays the same arms under their new labels.
 
-Policies are told what to have played and what it paid, so that both hear of the same past. Rewards and contexts are
-real numbers, so that after a while nothing is a tie; and chance has no favourites either.
+Policies are told what to have played and what it paid, so that both hear of the same past. Rewards, shares and contexts
+are real numbers, so that after a while nothing is a tie; and chance has no favourites either.
 """
 
-import math
 from typing import Any
 
 import numpy as np
 import pytest
 import strategies
 import zoo
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
 
@@ -23,6 +22,9 @@ BY_NUMBER = {
     "T-FAIR-UCB": "serves the quotas one arm after the other",
     "Fair-Greedy, first of ties": "ranks are shares of a sample, and often alike",
 }
+
+# Where it is flat at its top, a search to the last digit of a value comes to half of its argument's digits.
+ALIKE: Any = {"rtol": 1e-6, "atol": 1e-6}
 
 
 class Evenly:
@@ -52,6 +54,11 @@ def answer(seat: Seat, *given: Any) -> np.ndarray:
     return seat.p.copy() if arm < 0 else np.eye(seat.p.size)[arm]
 
 
+def untied(numbers: Any, rng: np.random.Generator) -> Any:
+    """Return numbers, or rows of them, a little smaller each, so that what was alike is so no more."""
+    return (np.transpose(numbers) * (1 - 0.001 * rng.random(len(numbers)))).T
+
+
 def relabelled(policy: Any, order: Any) -> Any:
     """Return a policy with what is set for each arm under the arms' new labels."""
     by_arm = {name: value for name, value in policy.settings.items() if np.shape(value) == (len(order),)}
@@ -70,7 +77,10 @@ def test_on_arms(name, data):
     label = order.argsort()
     # First each arm once, as many policies begin; then each as often as no other.
     told = [*range(number), *rng.permutation(np.repeat(np.arange(number), 20 + 2 * rng.permutation(number)))]
-    policies = play.policy, relabelled(play.policy, order)
+    policy = play.policy
+    if np.shape(policy.settings.get("shares")) == (number,) and "groups" not in policy.settings:
+        policy = policy.replace(shares=untied(policy.settings["shares"], rng))
+    policies = policy, relabelled(policy, order)
     seats = [Seat(each, each.bound.interpreted, {"K": number, "T": 2000}) for each in policies]
     selected, observed, total = np.zeros(number, np.int64), np.zeros(number, np.int64), np.zeros(number)
     for t in range(1, len(told) + 11):
@@ -78,9 +88,8 @@ def test_on_arms(name, data):
         if over or (t > number and t % 7 == 0):
             one = answer(seats[0], t, selected, observed, total)
             other = answer(seats[1], t, selected[order], observed[order], total[order])
-            # Then no two arms are as far behind shares of thousandths, unless their shares are alike.
-            if over and math.gcd(t - 1, 10) == 1:
-                np.testing.assert_allclose(other, one[order], rtol=1e-9, atol=1e-9, err_msg=f"in round {t}")
+            if over:
+                np.testing.assert_allclose(other, one[order], **ALIKE, err_msg=f"in round {t}")
         if not over:
             arm = int(told[t - 1])
             selected[arm] += 1
@@ -98,7 +107,6 @@ def test_on_arms(name, data):
 def test_with_contexts(name, data):
     play = data.draw(strategies.plays(name))
     world, rng = play.game.world, np.random.default_rng(play.seed)
-    assume(world.dimension > 1)  # in one dimension contexts of a length are often alike
     relabel = np.array(data.draw(st.permutations(range(world.arms))))
     rounds = strategies.longest(name)
     sizes = {"K": world.arms, "d": world.dimension, "G": world.groups, "T": rounds}
@@ -110,12 +118,12 @@ def test_with_contexts(name, data):
     means, rewards = np.zeros(world.arms), np.zeros(world.arms)
     for t in range(1, rounds + 1):
         world.draw.interpreted(table, rng, contexts, groups, means, rewards)
-        if len(np.unique(contexts, axis=0)) < world.arms:
-            return  # the same person twice
+        contexts = untied(contexts, rng)
         order = relabel if t > 1 else np.arange(world.arms)  # in the first round all contexts may promise the same
         one = answer(seats[0], t, contexts, groups, ridge, pasts[0])
         other = answer(seats[1], t, contexts[order].copy(), groups[order], ridge, pasts[1])
-        np.testing.assert_allclose(other, one[order], rtol=1e-9, atol=1e-9, err_msg=f"in round {t}")
+        alike = {"atol": 0.01} if name in zoo.SEARCHING else ALIKE  # SciPy stops at the sixth digit of a value
+        np.testing.assert_allclose(other, one[order], **alike, err_msg=f"in round {t}")
         arm = int(rng.integers(world.arms))
         if ridge.mean.size:
             absorb(ridge.mean, ridge.root, contexts[arm], rewards[arm])
