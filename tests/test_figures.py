@@ -64,6 +64,9 @@ def test_any_name_has_a_look_that_depends_on_the_name_alone():
     looks = [figures.look(name) for name in OWN]
     assert len({str(look["linestyle"]) for look in looks}) == len(OWN)
     assert not {str(look["linestyle"]) for look in looks} & {str(dash) for _, dash in figures._LOOKS.values()}
+    # It stays from version to version: three strokes, whose lengths the name tells.
+    assert figures.look("sliding window") == {"color": "#666b73", "linestyle": (0, (5.5, 1.2, 2.5, 1.2, 0.6, 1.2))}
+    assert figures.look("my policy") == {"color": "#be185d", "linestyle": (0, (9.5, 1.2, 5.5, 1.2, 1.5, 1.2))}
     here = [str(figures.look(name)) for name in OWN]
     there = subprocess.run(
         [sys.executable, "-c", f"from fairlib import figures\nfor name in {OWN!r}: print(figures.look(name))"],

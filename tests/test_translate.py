@@ -147,11 +147,11 @@ def constants(x):
         math.sqrt(2.0),
         2.0**3,
         FACTOR,
-        x,
+        max(x, NEVER),
     )
 
 
-FACTOR = 1e-300
+FACTOR, NEVER = 1e-300, -math.inf
 
 
 def twice(x):
@@ -311,6 +311,7 @@ REFUSED = {
     "counts[0] /= 2": "a number that may not be whole, put into an array of whole ones",
     "counts[0] += 0.5": "a number that may not be whole, put into an array of whole ones",
     "n = 1\n    n = p": "'n' stands for a whole number in one place, and for an array of numbers in another",
+    "n = max(1, 0.5)\n    n = p": "'n' stands for a number in one place, and for an array of numbers in another",
     "if p:\n        return 1": "an array of numbers as a condition",
     "return 0.5 // n": "// of numbers that may not be whole",
     "return 2**n": "a power of whole numbers, which may be none: write 2.0, say",
