@@ -1,5 +1,7 @@
 """A reader's own rule is read by the same module in the page (test_playground.py) and here, where Python reads it."""
 
+import re
+
 import pytest
 from test_playground import BAD, EXP3, WINNING
 
@@ -44,3 +46,8 @@ def test_settings_come_as_a_policy_keeps_them(asked, given):
     other = translated("def mine(p):\n    p[0] = 1.0\n    return 0", KNOWN)["script"]
     assert given in one
     assert given not in other
+
+
+def test_a_rule_that_looks_beside_its_arrays_is_stopped():
+    script = translated("def mine(p):\n    p[7] = 1.0\n    return 0", KNOWN)["script"]
+    assert re.search(r"\$at\(\w+, 7\)", script)

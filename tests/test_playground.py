@@ -102,6 +102,13 @@ def numbers(text):
     return [float(each) for each in text.split(",")]
 
 
+def test_the_page_starts_with_a_game_that_can_be_played_and_policies_that_it_has():
+    merit, shares = exponential(START["steepness"]), START["shares"]
+    game = Playground(fl.bernoulli(START["means"]), START["plays"], shares=shares, merit=merit)
+    assert game.arms.means.tolist() == sorted(START["means"], reverse=True)
+    assert set(START["policies"]) <= {*racers(merit, shares), "fair-greedy"}
+
+
 def test_one_game_measures_as_the_games_of_the_papers_do():
     arms, shares, merit = fl.bernoulli([0.9, 0.5, 0.2]), [0.3, 0.1, 0.25], exponential(0.6)
     how: dict[str, Any] = {"runs": 3, "seed": 4, "rounds": [1, 7, 500]}

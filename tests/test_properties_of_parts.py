@@ -236,6 +236,11 @@ def arrived(law: Any, arm: int, mean: float, rounds: float) -> float:
     return float(np.mean(has["delays"][: int(has["number"])] <= rounds))
 
 
+@pytest.mark.parametrize(("power", "late"), [(33.9, math.floor(math.exp(33.9))), (34.1, math.inf), (800.0, math.inf)])
+def test_a_delay_past_counting_is_for_ever(power, late):
+    assert laws.log_normal_draw(power, 0.0, np.random.default_rng(0)) == late
+
+
 @pytest.mark.parametrize("kind", strategies.LAWS)
 @examples(15)
 @given(data=st.data())
