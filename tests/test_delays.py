@@ -962,6 +962,12 @@ def test_two_worlds_that_no_learner_can_tell_apart():
         assert last.seen.total[0] / last.seen.observed[0] == pytest.approx(0.5, abs=0.04)
 
 
+def test_a_delay_that_knows_no_arms_is_tried_on_the_first():
+    assert fl.Delay(lambda arm: -float(arm)).arms is None
+    with pytest.raises(ValueError, match=r"arm 1, reward 0"):
+        fl.Delay(lambda arm, late: late - 2.0 * arm, late=[1.0, 1.0])
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
