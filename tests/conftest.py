@@ -23,6 +23,18 @@ settings.register_profile(
 settings.load_profile("fairlib")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let what takes longest begin first, or one worker waits for another in the end."""
+    # The pages are not the very first, for they show what the chapters left, of which one may still run.
+    longest = ["test_house.py", "test_pages.py"]
+
+    def turn(item: pytest.Item) -> tuple[bool, int]:
+        name = item.path.name
+        return item.path.parent.name == "tests", longest.index(name) if name in longest else len(longest)
+
+    items.sort(key=turn)  # what has one turn stays in order: chapters and doctests before the tests
+
+
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
     """Start one browser for all tests; it can reach this machine only."""
