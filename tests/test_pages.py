@@ -217,6 +217,19 @@ def test_no_formula_is_cut(view: View, browser: webdriver.Chrome) -> None:
 
 
 @seen_at(DESK)
+def test_a_formula_is_no_wider_than_its_box(view: View, browser: webdriver.Chrome) -> None:
+    wide = browser.execute_script(
+        """
+        document.querySelectorAll("article details").forEach((fold) => { fold.open = true; });
+        return [...document.querySelectorAll("article div.math mjx-container")]
+          .filter((formula) => formula.scrollWidth > formula.clientWidth + 2) // a pixel is a matter of rounding
+          .map((box) => `${box.scrollWidth} in ${box.clientWidth}: ${box.textContent.slice(0, 100)}`);
+        """
+    )
+    assert not wide
+
+
+@seen_at(DESK)
 def test_each_id_is_there_once(view: View, browser: webdriver.Chrome) -> None:
     doubled = browser.execute_script(
         """
