@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import both_ways, same, streams
+from helpers import both_ways, engine_in_python, same, streams
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jupyter_client.manager import KernelManager
@@ -440,6 +440,48 @@ def test_a_world_that_goes_wrong_in_the_middle_of_a_game_is_named_with_its_round
     assert fl.simulate(game, policy, wrong - 1).selected[0, -1].tolist() == [wrong - 1, 0, 0]
 
 
+def too_far(asked: Number, p):
+    asked[0] += 1
+    return 4 if asked[0] == 3 else 0
+
+
+def too_little(asked: Number, p):
+    asked[0] += 1
+    p[0] = 0.5 if asked[0] == 3 else 1.0
+
+
+WRONG = "must return probabilities in .*, or an arm that there is; in round 3 of run 0"
+LATE = fl.Delay(trial, wait=[1], dear=[-6])
+FAULTS: list[tuple[Any, Any, str]] = [
+    (fl.Bandit(SELLERS), fl.Policy("far", too_far), WRONG),
+    (fl.Bandit(SELLERS), fl.Policy("little", too_little), WRONG),
+    (fl.ContextBandit(fl.contexts.sphere(4, [0.6, 0.8])), fl.ContextPolicy("far", too_far), WRONG),
+    (fl.ContextBandit(fl.contexts.sphere(4, [0.6, 0.8])), fl.ContextPolicy("little", too_little), WRONG),
+    (fl.Bandit(fl.gaussian([9.0], sd=0.1), delay=LATE), fl.ucb1(), "delay must be"),
+    (fl.Bandit(fl.Arms([0.5], pays, mean=[0.5], dear=[1])), fl.ucb1(), "arms must pay finite rewards"),
+    (fl.ContextBandit(fl.World(3, 2, slips, groups=2, slip=1, group=0)), fl.linear.linucb(1.0), "finite numbers"),
+]
+
+
+@pytest.mark.parametrize(("game", "policy", "said"), FAULTS)
+def test_the_engine_s_own_text_names_the_same_faults_in_plain_python(game, policy, said):
+    for each in (contextlib.nullcontext, engine_in_python):
+        with each(), pytest.raises(ValueError, match=said):
+            fl.simulate(game, policy, 100)
+
+
+@pytest.mark.parametrize("game", [fl.Bandit(SELLERS), fl.ContextBandit(fl.contexts.sphere(4, [0.6, 0.8]))])
+def test_the_engine_s_own_text_stops_in_plain_python_when_it_is_told_to(game, monkeypatch):
+    policy = fl.ucb1() if isinstance(game, fl.Bandit) else fl.linear.linucb(1.0)
+
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine, "wait", interrupted)
+    with engine_in_python(), pytest.raises(KeyboardInterrupt):
+        fl.simulate(game, policy, 10**9, rounds=[10**9])  # would take a day
+
+
 # Stopped, looked at, and no larger than it must be --------------------------------------------------------------------
 
 STOPPED = """
@@ -564,6 +606,9 @@ def test_however_much_is_under_way_it_arrives_in_the_order_that_the_stepped_game
     compiled = fl.simulate(game, policy, 3 * number + 50, runs=2, seed=number)
     stepped = fl.simulate(game, policy.replace(interpret=True), 3 * number + 50, runs=2, seed=number)
     assert same(compiled, stepped)
+    monkeypatch.setattr(engine, "_CHAINS", 4)  # what was compiled has them all
+    with engine_in_python():
+        assert same(stepped, fl.simulate(game, policy, 3 * number + 50, runs=2, seed=number))
 
 
 def by_sums(seen, news, mail: fl.Number, p):
@@ -594,12 +639,16 @@ def test_news_that_nobody_reads_for_long_waits_for_its_reader(room, monkeypatch)
     monkeypatch.setattr(engine, "_ROOM", room)
 
     @fl.rule
-    def counts(news, p):
-        return 1 if news.size == 900 and news.round[0] == 1 and news.round[899] == 900 else 0
+    def counts(number: int, news, p):
+        return 1 if news.size == number and news.round[0] == 1 and news.round[number - 1] == number else 0
 
-    policy = fl.Policy("late reader", never_asks, learner=fl.Policy("counts", counts))
-    for each in (policy, policy.replace(interpret=True)):
-        assert fl.simulate(fl.Bandit(SELLERS), each, 902).selected[0, -1, 1] == 1
+    at_once, late = fl.Bandit(SELLERS), fl.Bandit(SELLERS, delay=delays.fixed([1, 0, 0, 0]))
+    for game, number in ((at_once, 900), (late, 899)):
+        policy = fl.Policy("late reader", never_asks, learner=fl.Policy("counts", counts, number=number))
+        for each in (policy, policy.replace(interpret=True)):
+            assert fl.simulate(game, each, 902).selected[0, -1, 1] == 1
+        with engine_in_python():
+            assert fl.simulate(game, policy, 902).selected[0, -1, 1] == 1
 
 
 def test_much_memory_is_said_before_it_is_taken_and_too_much_refused(monkeypatch):

@@ -238,6 +238,19 @@ def test_live_page_holds_one_picture() -> None:
     assert page(moved()) == text
 
 
+def test_of_a_line_that_moves_no_point_is_left_out() -> None:
+    def line(power: float, value: float = 0) -> Figure:
+        fig, ax = plt.subplots()
+        moving(ax.plot(np.linspace(0, 1, 2000), np.linspace(0, 1, 2000))[0])
+        fig.set_label("a straight line")
+        return fig
+
+    lives, stands = moved(line).frame(power=1).svg, explore(line, power=Slider("Power", [1, 2])).frame(power=1).svg
+    longest = [max(len(path.split("L")) for path in re.findall(r' d="([^"]*)"', svg)) for svg in (lives, stands)]
+    assert longest[0] == 2000
+    assert longest[1] < 20
+
+
 def test_live_explorer_is_redrawn_by_a_kernel(live: None) -> None:
     picture, _, slider = moved()._widget.children
     slider.value = 2

@@ -254,10 +254,12 @@ def test_replay_of_an_uneven_log_earns_what_the_policy_earns_at_play(policy):
 
 
 def test_one_round_in_so_many_is_kept_whatever_the_propensities():
-    log = own_log(9000, 1)
+    own = own_log(9000, 1)
     for policy in (fl.ucb1(), fl.uniform()):
-        kept = len(replay(log, policy, arms=3, least=0.15).events)
+        kept = len(replay(own, policy, arms=3, least=0.15).events)
         assert kept == pytest.approx(0.15 * 9000, abs=4 * np.sqrt(9000 * 0.15 * 0.85))
+    kept = len(replay(log(9000, 6), fl.uniform(), least=0.1).events)  # drawn evenly among three articles
+    assert kept == pytest.approx(900, abs=4 * np.sqrt(9000 * 0.1 * 0.9))
 
 
 def test_a_data_frame_is_a_log():
@@ -294,6 +296,7 @@ ROW = Logged(0, 1.0, 0.5, [[0.1], [0.2]])
         ),
         (lambda: replay([ROW._replace(reward=np.nan)], fl.ucb1()), ValueError, "reward must be a number, not nan"),
         (lambda: replay([ROW._replace(propensity=0.0)], fl.ucb1()), ValueError, "propensity must be a number in"),
+        (lambda: replay([ROW._replace(propensity=1.5)], fl.ucb1()), ValueError, "propensity must be a number in"),
         (
             lambda: replay([ROW._replace(propensity=0.4)], fl.ucb1()),
             ValueError,

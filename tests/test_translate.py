@@ -17,7 +17,7 @@ from py_mini_racer import MiniRacer
 import fairlib as fl
 from fairlib.page.games import draws, flat, function_of, numbers, runtime, script
 from fairlib.page.own import KINDS
-from fairlib.page.translate import CHANCE, REAL, WHOLE, Array, Function, RefusedError, Script
+from fairlib.page.translate import CHANCE, REAL, WHOLE, Array, Function, Made, RefusedError, Script
 from fairlib.policy import RULE, largest
 
 UNKNOWN: dict[str, Any] = {}
@@ -151,7 +151,23 @@ def constants(x):
     )
 
 
-FACTOR, NEVER = 1e-300, -math.inf
+FACTOR, NEVER, ALWAYS = 1e-300, -math.inf, True
+
+
+def either(x, n):
+    if n < 0:
+        pass
+    part = np.zeros(1, np.int64)
+    part[0] = n
+    if n > 2:
+        part = x
+    return part[0], ALWAYS, bool(x[1]), bool(n), (n, x[1])[1]
+
+
+def nothing(n):
+    if n > 0:
+        return None
+    return n
 
 
 def twice(x):
@@ -180,6 +196,7 @@ CASES: dict[str, Any] = {
     "pieces": (pieces, [NUMBERS, WHOLE, WHOLE], [([1.0, 2.0, 3.0, 4.0, 5.0], 1, 3)]),
     "orders": (orders, [NUMBERS], [([2.0, 1.0, 1.0, 3.0],), ([5.0, 5.0, 1.0, 1.0],)]),
     "constants": (constants, [REAL], [(1.5,), (-0.0,)]),
+    "either": (either, [NUMBERS, WHOLE], [([1.5, 0.0], 3), ([1.5, 0.25], 0), ([1.5, 2.0], -2)]),
     "calls": (twice, [REAL], [(1.5,)]),
     "names": (default, [REAL], [(1.5,)]),
 }
@@ -193,6 +210,12 @@ def test_a_function_comes_to_the_same(name):
         here = function(*(np.array(each) if isinstance(each, list) else each for each in given_to))
         for one, other in zip(np.atleast_1d(there), here if isinstance(here, tuple) else (here,), strict=True):
             assert float(str(one).replace("True", "1").replace("False", "0")) == float(other), given_to
+
+
+def test_a_function_may_return_nothing_in_places():
+    made = Script(draws())
+    name = made.add(function_of(nothing), [WHOLE]).name
+    assert in_script.evaluated(made.text(), f"[{name}(1) === undefined, {name}(-2)]") == [True, -2]
 
 
 def steps_outside(x, i):
@@ -290,6 +313,10 @@ REFUSED = {
     "for a, x in enumerate(p):\n        n = a": "a loop over anything but range(...)",
     "for a in p:\n        n = 1": "a loop over anything but range(...)",
     "for a in range(n):\n        n = 1\n    else:\n        n = 2": "else after a loop",
+    "while n > 1:\n        n = 1\n    else:\n        n = 2": "else after a loop",
+    "for a, b in range(n):\n        n = 1": "a loop that counts more than one name",
+    "for p[0] in range(n):\n        n = 1": "a loop that counts more than one name",
+    "for a in range():\n        n = 1": "a loop that counts more than one name",
     "for a in range(0, n, n):\n        n = 1": "a loop whose step is no whole number that stands there",
     "return p * 2": "arithmetic on a whole array: write the loop",
     "return p + p": "arithmetic on a whole array: write the loop",
@@ -307,6 +334,16 @@ REFUSED = {
     "return p[0, 1]": "more places than an array of numbers has axes",
     "return p[0.5]": "a number where a whole number is needed",
     "return n[0]": "a part of a whole number",
+    "return (1, 2)[n]": "a part of a tuple that is not named by its number",
+    "return (1, 2)[2]": "a part of a tuple that is not named by its number",
+    "return rows[:1, 0]": "a place after a slice",
+    "return rows[0, 0, 0]": "more places than an array of numbers with 2 axes has axes",
+    "p[:2] = None": "nothing put where an array of numbers is",
+    "p[:2] = rows": "an array of numbers with 2 axes put where an array of numbers is",
+    "counts[:2] = rng": "rng put where an array of whole numbers is",
+    "p[0] //= 2": "//= on a number",
+    "p[0] @= 2": "an operator that it does not know",
+    "p[:2] += 1": "+= on an array of numbers",
     "counts[0] = 0.5": "a number that may not be whole, put into an array of whole ones",
     "counts[0] /= 2": "a number that may not be whole, put into an array of whole ones",
     "counts[0] += 0.5": "a number that may not be whole, put into an array of whole ones",
@@ -329,6 +366,19 @@ REFUSED = {
     "return max(p)": "max of one thing: write the loop",
     "return math.sqrt(1.0, 2.0)": "math.sqrt of 2 numbers",
     "return largest(a=p)": "an argument by its name",
+    "return max(n, key=n)": "an argument by its name",
+    "return np.sqrt(x=n)": "an argument by its name",
+    "return abs(n, n)": "abs of 2 things",
+    "return bool()": "bool of 0 things",
+    "return len(n)": "len of a whole number",
+    "return bool(p)": "an array of numbers as a condition",
+    "return n.reshape(2, 2)": "reshape of a whole number",
+    "return p.reshape(3)": "reshape to one axis of a certain length",
+    "return rows.sort()": "a sort of an array of numbers with 2 axes",
+    "return np.argmax(rows)": "np.argmax of that",
+    "return Box(1.0)": "Box has 2 parts, not 1",
+    "return Box(1.0, 2.0).middle": "'middle', which Box has not; it has low, high",
+    "return Box(1.0, 2.0) + n": "a Box where a number is needed",
     "return largest(*p)": "an argument by its name",
     "return largest(p, p)": "it takes 1 arguments, not 2",
     "return 9007199254740993": "a whole number of more than 53 bits",
@@ -347,15 +397,22 @@ REFUSED = {
 
 @pytest.mark.parametrize("body", REFUSED)
 def test_what_it_does_not_know_is_refused_by_name_and_line(body):
-    text = f"def rule(n, p, counts, rng):\n    {body}\n"
-    known = {"np": "np", "math": "math", "largest": function_of(largest)}
+    text = f"def rule(n, p, counts, rows, rng):\n    {body}\n"
+    known = {"np": "np", "math": "math", "largest": function_of(largest), "Box": Made("Box", ("low", "high"))}
+    kinds = [WHOLE, NUMBERS, WHOLES, TABLE, CHANCE]
     with pytest.raises(RefusedError) as error:
-        Script(draws()).add(Function("rule", text, known.__getitem__, line=40), [WHOLE, NUMBERS, WHOLES, CHANCE])
+        Script(draws()).add(Function("rule", text, known.__getitem__, line=40), kinds)
     said = REFUSED[body]
     assert said in str(error.value)
     within = error.value.calls[-1][1] if error.value.calls else error.value.line
     assert within == 42 or "\n" in body
     assert str(error.value).startswith(f"line {error.value.line} of ")
+
+
+@pytest.mark.parametrize("text", ["n = 1", "class Rule:\n    pass", "def one():\n    pass\ndef other():\n    pass", ""])
+def test_what_is_not_one_function_is_refused(text):
+    with pytest.raises(RefusedError, match=r"^line 8 of .*: not one function, defined by def"):
+        Script({}).add(Function("rule", text, UNKNOWN.__getitem__, line=7), [])
 
 
 @pytest.mark.parametrize("head", ["*p", "n, *, p", "n, **more"])
