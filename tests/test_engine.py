@@ -1,6 +1,7 @@
 """The engine: what it plays, that it plays the same however it is asked, and what it refuses."""
 
 import contextlib
+import copy
 import math
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import zoo
 from helpers import both_ways, engine_in_python, same, streams
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -480,6 +482,17 @@ def test_the_engine_s_own_text_stops_in_plain_python_when_it_is_told_to(game, mo
     monkeypatch.setattr(engine, "wait", interrupted)
     with engine_in_python(), pytest.raises(KeyboardInterrupt):
         fl.simulate(game, policy, 10**9, rounds=[10**9])  # would take a day
+
+
+@pytest.mark.parametrize("name", zoo.GAMES)
+def test_a_game_and_its_results_are_known_by_who_they_are(name):
+    """Compared by what they hold, arrays would be asked whether they are true."""
+    game, other = zoo.game(name), copy.copy(zoo.game(name))
+    policy = next(entry.make(game) for entry in zoo.ZOO.values() if name in entry.games)
+    result = fl.simulate(game, policy, 3)
+    assert len({game, other, result, policy}) == 4
+    assert game == game
+    assert game != other
 
 
 # Stopped, looked at, and no larger than it must be --------------------------------------------------------------------

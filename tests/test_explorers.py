@@ -125,7 +125,7 @@ def test_no_picture_is_refused() -> None:
         ({}, ValueError, "sliders must be one or two, not 0"),
         (dict.fromkeys("abc", Slider("Power", [1, 2])), ValueError, "sliders must be one or two, not 3"),
         ({"power": [1, 2]}, TypeError, r"power must be a Slider, not \[1, 2\]"),
-        ({"pover": Slider("Power", [1, 2])}, TypeError, "parameters of figure.*power.*not pover"),
+        ({"pover": Slider("Power", [1, 2])}, TypeError, "^sliders must be parameters of figure.*power.*not pover"),
         ({"scale": Slider("Scale", [1, 2])}, TypeError, "parameters of figure.*not scale.*missing.*power"),
         (
             {"power": Slider("Power", range(8)), "scale": Slider("Scale", range(8))},
@@ -364,7 +364,7 @@ def test_bad_live_figure_is_refused() -> None:
     slider = Slider("Power", [1, 2])
     with pytest.raises(ValueError, match=r"x must be where .* is drawn, .*, not at 'value', which is 2"):
         moved(elsewhere)
-    with pytest.raises(TypeError, match=r"parameters of figure.*'value'"):
+    with pytest.raises(TypeError, match=r"^sliders and what is filled must be parameters of figure.*'value'"):
         moved(curve)
     with pytest.raises(TypeError, match="live must be a Live, not 3"):
         explore(curve, live=3, power=slider)  # type: ignore[arg-type]

@@ -29,6 +29,11 @@ def test_every_policy_of_the_package_has_a_look_of_its_own():
 def test_no_two_looks_are_the_same_and_those_drawn_together_differ_in_both():
     assert len({str(look) for look in figures._LOOKS.values()}) == len(figures._LOOKS)
     assert {dash[0] for _, dash in figures._LOOKS.values() if isinstance(dash, tuple)} == {0}  # a whole stroke first
+    for _, dash in figures._LOOKS.values():
+        if isinstance(dash, tuple):
+            strokes, gaps = dash[1][::2], dash[1][1::2]
+            assert min(strokes) >= 1  # what is shorter than it is wide can't be told from a gap
+            assert len(set(gaps)) == 1
     names = [policy.name for policy in (fl.ucb1(), fl.uniform(), fl.epsilon_greedy(0.1), fl.thompson_beta())]
     shares = [*names, "FAIR-UCB", "LFG", "T-FAIR-UCB", "bound", "fair share"]
     ranks = [

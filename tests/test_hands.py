@@ -48,6 +48,12 @@ def deficits(page: webdriver.Chrome) -> list[float]:
     return [float(each.text.replace("\N{MINUS SIGN}", "-")) for each in found]
 
 
+def test_marks_stand_where_the_promise_begins_and_ends() -> None:
+    """Of a lane whose middle is nothing owed, and whose end a fifth beyond the promise."""
+    marks = re.findall(r'<b style="left:([\d.]+)%"', Attack(SHARES, TOLERANCE)._repr_html_())
+    assert marks == 5 * ["70.83", "91.67"]  # 0.75 and 1.5 of 1.8
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_fair_learn_answers_the_reader_as_it_answers_a_learner(page: Page, seed: int) -> None:
     here = page(Attack(SHARES, TOLERANCE))

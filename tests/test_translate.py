@@ -510,6 +510,7 @@ def test_where_there_is_no_webassembly_the_words_are_the_same():
     words = (
         "(() => { const rng = new $Generator(5, [0, 1]); return Array.from({ length: 1500 }, () => $double(rng)); })()"
     )
+    assert in_script.evaluated("", "$MODULE instanceof WebAssembly.Module")
     with_it = in_script.evaluated("", words)
     without = runtime().replace("new WebAssembly.Module(", "no_such_thing(")
     assert without != runtime()
