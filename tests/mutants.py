@@ -307,9 +307,11 @@ def watched(folder: Path, record: Path) -> None:
     if failed:
         print(f"these fail without any mistake, and are left out: {', '.join(sorted(failed))}")
     at = {
-        name: {line: [re.sub(r"^tests\.(\w+)\.", r"tests/\1.py::", each) for each in whom if each]}
+        name: {
+            line: [re.sub(r"^tests\.(\w+)\.", r"tests/\1.py::", each) for each in whom if each]
+            for line, whom in file["contexts"].items()
+        }
         for name, file in json.loads(lines.read_text(encoding="utf-8"))["files"].items()
-        for line, whom in file["contexts"].items()
     }
     left = {test: time for test, time in seconds.items() if test not in failed}
     (record / "known.json").write_text(json.dumps({"at": at, "seconds": left}), encoding="utf-8")
@@ -387,6 +389,7 @@ def main() -> None:
     waiting = [site for site in drawn if (site[0], *site[1]) not in done]
     copies: Queue[Path] = Queue()
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(asked.workers) as pool:
+        Path(temporary).chmod(0o755)  # one of the tests reads as another user
         for i in range(asked.workers):
             copies.put(Path(temporary) / f"copy-{i}")
             ignored = shutil.ignore_patterns(".git", ".venv", "_build", "__pycache__")

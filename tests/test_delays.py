@@ -433,6 +433,11 @@ def test_policies_conform(policy):
     fl.check_policy(policy)
 
 
+def test_a_law_is_named_by_its_number_where_all_arms_have_the_same():
+    laws = [de.geometric([0.1, 0.1]), de.fixed([3, 2]), de.pareto([1.5, 1.5]), de.packet_loss([0.5, 0.25])]
+    assert [law.name for law in laws] == ["geometric 0.1", "fixed", "Pareto 1.5", "packet loss"]
+
+
 @pytest.mark.parametrize("law", LAWS[:6], ids=itertools.count())
 def test_the_same_game_compiled_and_interpreted(law):
     arms = fl.bernoulli([0.2, 0.5, 0.9])

@@ -355,6 +355,21 @@ def test_several_policies_have_seen_different_things() -> None:
         )
 
 
+@pytest.mark.parametrize(("high", "wrong"), [(4.0, False), (4.5, True)])
+def test_the_ends_of_lines_are_where_they_are_drawn(high: float, wrong: bool) -> None:
+    def rises(power: float, value: float) -> Figure:
+        fig, ax = plt.subplots()
+        lines = ax.vlines([1, 2, 3], [0, 1, 2], [value, value + 1, value + high - 2])
+        moving(lines, x=[1, 2, 3], low=[0, 1, 2], high=[value, value + 1, value + 2])
+        return fig
+
+    if wrong:
+        with pytest.raises(ValueError, match="high must be where"):
+            moved(rises)
+    else:
+        assert moved(rises).frame(power=1).alt == "2 to the 1 is 2.00"
+
+
 def test_bad_live_figure_is_refused() -> None:
     def elsewhere(power: float, value: float) -> Figure:
         fig, ax = plt.subplots()
