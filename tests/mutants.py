@@ -318,27 +318,29 @@ def watched(folder: Path, record: Path) -> None:
 
 
 def tried(site: Site, folder: Path, known: Known) -> dict[str, Any]:
-    """Change a copy of the project, test it, and change it back."""
+    """Change a copy of the project, test it, and change it back; what is explained is not tried."""
     name, (line, column), operator, _ = site
     before, after, began = (ROOT / name).read_text(encoding="utf-8"), mutated(site), time.monotonic()
-    (folder / name).write_text(after, encoding="utf-8")
-    try:
-        known.lay_out(site, folder)
-        verdict, by = judged(run(folder, [FIRST, name], "-x"))
-        tests = known.tests(site)
-        if verdict == "survived" and tests:
-            verdict, by = judged(run(folder, tests, "-x"))
-    finally:
-        shutil.copy2(ROOT / name, folder / name)
-        for code in (folder / "fairlib" / "__pycache__").glob("numba-*"):
-            shutil.rmtree(code)
-    change = [each for each in difflib.unified_diff(before.splitlines(), after.splitlines(), n=0) if each[3:]][2:]
+    changed = [each for each in difflib.unified_diff(before.splitlines(), after.splitlines(), n=0) if each[3:]][3:]
+    verdict, by, tests = "equivalent", "", list[str]()
+    if not is_explained(name, changed):
+        (folder / name).write_text(after, encoding="utf-8")
+        try:
+            known.lay_out(site, folder)
+            verdict, by = judged(run(folder, [FIRST, name], "-x"))
+            tests = known.tests(site)
+            if verdict == "survived" and tests:
+                verdict, by = judged(run(folder, tests, "-x"))
+        finally:
+            shutil.copy2(ROOT / name, folder / name)
+            for code in (folder / "fairlib" / "__pycache__").glob("numba-*"):
+                shutil.rmtree(code)
     return {
         "file": name,
         "line": line,
         "column": column,
         "operator": operator.removeprefix("core/"),
-        "change": change[1:],
+        "change": changed,
         "verdict": verdict,
         "by": by or known.compiled.parent.name,
         "tests": len(tests),
@@ -346,19 +348,25 @@ def tried(site: Site, folder: Path, known: Known) -> dict[str, Any]:
     }
 
 
+@cache
 def explained() -> set[tuple[str, str, str]]:
     """Return the changes of which somebody has shown that they change nothing: file, line and what it becomes."""
     with (ROOT / "tests" / "equivalent.csv").open(encoding="utf-8", newline="") as file:
         return {(row["file"], row["line"], row["becomes"]) for row in csv.DictReader(file)}
 
 
+def is_explained(name: str, changed: list[str]) -> bool:
+    """Say whether a change of a file is one of those."""
+    pair = [line[1:].strip() for line in changed]
+    return (name, pair[0], pair[-1]) in explained()
+
+
 def summary(outcomes: list[dict[str, Any]]) -> str:
     """Count the outcomes by module, and show what survived."""
-    known, lines = explained(), []
+    lines = []
     parts: dict[str, Counter[str]] = defaultdict(Counter)
     for each in outcomes:
-        pair = [line[1:].strip() for line in each["change"]]
-        each["verdict"] = "equivalent" if (each["file"], pair[0], pair[-1]) in known else each["verdict"]
+        each["verdict"] = "equivalent" if is_explained(each["file"], each["change"]) else each["verdict"]
         parts["/".join(each["file"].split("/")[:2])][each["verdict"]] += 1
         if each["verdict"] == "survived":
             lines += [f"{each['file']}:{each['line']} {each['operator']}", *each["change"], ""]
