@@ -92,6 +92,17 @@ def test_a_rule_that_asks_for_the_horizon_is_given_it():
     assert fl.ucb1().horizon is None
 
 
+def test_another_rule_keeps_of_the_settings_those_that_it_asks_for():
+    first = fl.Policy("commit", commit, horizon=100)
+
+    def waits(horizon: int, p, wait: int = 3):
+        return 0 if wait < horizon else 1
+
+    assert first.replace(rule=waits).settings["horizon"] == 100
+    assert "horizon" not in first.replace(rule=lambda p: 0).settings
+    assert first.replace(rule=waits, horizon=7, wait=5).settings["wait"] == 5
+
+
 def test_a_learner_s_horizon_is_that_of_whoever_asks_it():
     around = sh.fair_learn(QUOTAS, [0.1, 0.1])
     assert around.horizon == around.replace(name="mine").horizon == 100
