@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers import probabilities
 
 import fairlib as fl
 from fairlib import after as af
@@ -188,6 +189,14 @@ def test_stretch_of_busy_rounds_is_short_whoever_is_served():
 
 
 # Groups
+
+
+@pytest.mark.parametrize(("played", "served"), [([4, 4, 1, 1], 0), ([4, 5, 1, 0], 1), ([9, 1, 0, 0], 1)])
+def test_a_group_is_served_when_it_is_behind_and_else_ucb1_s(played, served):
+    """In round 11, with 1.5 plays owed to either: 2 plays are enough, and 1 is not."""
+    policy = af.fair_groups([0, 0, 1, 1], [0.15, 0.15], exponential(1))
+    p = probabilities(policy, 11, played, [*played[:2], 0, 0])
+    assert p.reshape(2, 2).sum(axis=1).tolist() == pytest.approx([1 - served, served])
 
 
 def test_groups_have_their_shares_and_merit_rules_within():

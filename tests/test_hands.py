@@ -54,6 +54,14 @@ def test_marks_stand_where_the_promise_begins_and_ends() -> None:
     assert marks == 5 * ["70.83", "91.67"]  # 0.75 and 1.5 of 1.8
 
 
+def test_the_page_sets_the_choice_of_the_reader_and_nothing_else() -> None:
+    shown = Attack(SHARES, TOLERANCE)._repr_html_()
+    data = json.loads(re.findall(r"<script type=.application/json.>(.*?)</script>", shown, re.DOTALL)[0])
+    start, stop = data["game"]["places"]["params"]["learner.choice"][0]
+    assert (data["choice"], stop) == (start, start + 1)
+    assert data["game"]["params"][start - 5 : start] == SHARES  # which stay
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_fair_learn_answers_the_reader_as_it_answers_a_learner(page: Page, seed: int) -> None:
     here = page(Attack(SHARES, TOLERANCE))

@@ -506,6 +506,10 @@ def test_seeds_start_as_numpy_s_do():
             assert [int(each) for each in there] == [state["state"], state["inc"]], (seed, key)
 
 
+def test_what_all_scripts_need_is_made_once():
+    assert runtime() is runtime()
+
+
 def test_where_there_is_no_webassembly_the_words_are_the_same():
     words = (
         "(() => { const rng = new $Generator(5, [0, 1]); return Array.from({ length: 1500 }, () => $double(rng)); })()"
