@@ -212,7 +212,7 @@ def test_honest_rules_with_contexts_pass(rule, more):
 
 TRUTH = np.array([0.1, 0.9, 0.2, 0.3, 0.4])
 GAME = fl.Bandit(fl.bernoulli(TRUTH))
-BEST, ORDER, LETTERS, BYTES, TABLE = 1, (0.1, 0.9, 0.2), "adbce", b"adbce", {"best": 1}
+BEST, GAP, ORDER, LETTERS, BYTES, TABLE = 1, 0.8, (0.1, 0.9, 0.2), "adbce", b"adbce", {"best": 1}
 REMEMBERED: list[int] = []
 NOTHING = None
 
@@ -247,6 +247,10 @@ def a_dictionary(p):
 
 def an_int(p):
     return BEST
+
+
+def a_float(p):
+    return 1 if GAP > 0.5 else 0
 
 
 def a_tuple(p):
@@ -454,6 +458,7 @@ def a_number_in_a_library(p):
         (an_array, "refers to 'TRUTH' (make it a setting)"),
         (a_dictionary, "refers to 'TABLE' (make it a setting)"),
         (an_int, "refers to 'BEST' (make it a setting)"),
+        (a_float, "refers to 'GAP' (make it a setting)"),
         (a_tuple, "refers to 'ORDER' (make it a setting)"),
         (a_string, "refers to 'LETTERS' (make it a setting)"),
         (bytes_, "refers to 'BYTES' (make it a setting)"),

@@ -648,6 +648,7 @@ def test_years_and_files_that_do_not_fit(tmp_path):
         (first, [2019], r"ma\.csv: of 2019 nobody who is kept has 2 in the column SEX$"),
         (young, [2018], r"young\.csv: of 2018 nobody who is kept has 2 in the column SEX$"),
         ([first, empty], [2018, 2017], r"ma\.csv, .*empty\.csv: there is nobody of 2017 by the column YEAR$"),
+        (first, [2017, 2016], r"ma\.csv: there is nobody of 2017 by the column YEAR$"),
         (plain, [2018], r"plain\.csv, line 1: there is no column YEAR$"),
         ([first, wide], None, r"wide\.csv, line 1: there is a column EDU, which .*ma\.csv has not$"),
         ([wide, first], None, r"wide\.csv, line 1: there is a column EDU, which .*ma\.csv has not$"),

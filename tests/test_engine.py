@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import inspect
 import math
 import signal
 import subprocess
@@ -493,6 +494,13 @@ def test_a_game_and_its_results_are_known_by_who_they_are(name):
     assert len({game, other, result, policy}) == 4
     assert game == game
     assert game != other
+
+
+@pytest.mark.parametrize("name", zoo.GAMES)
+def test_what_a_game_adds_to_a_bandit_goes_by_name(name):
+    given = inspect.signature(type(zoo.game(name))).parameters.values()
+    places = [each.name for each in given if each.kind is not each.KEYWORD_ONLY]
+    assert places == (["arms", "plays", "delay"] if isinstance(zoo.game(name), fl.Bandit) else ["world"])
 
 
 # Stopped, looked at, and no larger than it must be --------------------------------------------------------------------

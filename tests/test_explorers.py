@@ -3,7 +3,7 @@
 import html
 import json
 import re
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import unquote
 
 import ipywidgets
@@ -17,7 +17,7 @@ from fairlib.explorers import Explorer, Slider, explore
 from fairlib.exposure import ExposureBandit
 from fairlib.live import Live, moving
 from fairlib.merit import exponential
-from fairlib.rules import Number, PerArm
+from fairlib.rules import Array, Number, PerArm
 
 
 @pytest.fixture(autouse=True)
@@ -368,6 +368,25 @@ def test_the_ends_of_lines_are_where_they_are_drawn(high: float, wrong: bool) ->
             moved(rises)
     else:
         assert moved(rises).frame(power=1).alt == "2 to the 1 is 2.00"
+
+
+def heights_of(power: float, heights: Annotated[Array, 3]) -> None:
+    for i in range(3):
+        heights[i] = i + power
+
+
+def test_the_page_is_told_of_which_numbers_a_part_is_made() -> None:
+    def figure(power: float, heights: Any) -> Figure:
+        fig, ax = plt.subplots()
+        moving(ax.vlines([1, 2, 3], 0, heights), low=[0, 0, 0], high="heights")
+        moving(ax.fill_between([1, 2, 3], 0, heights), x=[1, 2, 3], low=[0, 0, 0], high="heights")
+        return fig
+
+    explorer = explore(figure, live=Live(heights_of, alt="{heights[0]}"), power=Slider("Power", [1, 2]))
+    lines, filled = (part["paths"] for part in data(explorer)["parts"])
+    assert lines == [[[1, 1], [0, "heights[0]"]], [[2, 2], [0, "heights[1]"]], [[3, 3], [0, "heights[2]"]]]
+    # from the first height along the foot to the last, and back along the heights, as matplotlib draws it
+    assert filled == [[[1, [1, 2, 3], 3, [3, 2, 1]], ["heights[0]", [0, 0, 0], "heights[-1]", "heights~"]]]
 
 
 def test_bad_live_figure_is_refused() -> None:

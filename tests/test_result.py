@@ -33,6 +33,8 @@ def test_a_result_says_itself_in_a_few_lines():
     result = fl.simulate(fl.Bandit(SELLERS), fl.uniform(), 100, runs=50)
     text = repr(result)
     assert "50 runs of 100 rounds, seed 0" in text
+    shares = ", ".join(f"{share:.3g}" for share in result.selected[:, -1].sum(axis=0) / 5000)
+    assert f"after round 100: share of the arms {shares}\n" in text
     mean, error = result.regret[:, -1].mean(), result.regret[:, -1].std(ddof=1) / math.sqrt(50)
     assert f"regret {mean:.4g} ± {error:.2g}" in text
     assert text.count("\n") < 8
