@@ -191,6 +191,13 @@ def test_stretch_of_busy_rounds_is_short_whoever_is_served():
 # Groups
 
 
+def test_the_weights_of_a_batch_are_the_chances_to_be_best():
+    """After a success of the first arm: of Beta(2, 1) to lie above Beta(1, 1) is two to one."""
+    p = probabilities(af.batched_thompson(10, 40_000), 1, [1, 0], [1.0, 0.0], np.random.default_rng(0))
+    assert p[0] == pytest.approx(2 / 3, abs=4 * math.sqrt(2 / 9 / 40_000))
+    assert p.sum() == 1.0
+
+
 @pytest.mark.parametrize(("played", "served"), [([4, 4, 1, 1], 0), ([4, 5, 1, 0], 1), ([9, 1, 0, 0], 1)])
 def test_a_group_is_served_when_it_is_behind_and_else_ucb1_s(played, served):
     """In round 11, with 1.5 plays owed to either: 2 plays are enough, and 1 is not."""
