@@ -337,7 +337,13 @@ def test_an_exception_in_a_rule_reaches_the_caller():
             fl.simulate(fl.Bandit(SELLERS), fl.Policy("strict", strict, interpret=interpret), 10)
 
 
-@pytest.mark.parametrize("interpret", [False, True])
+@pytest.fixture(params=["compiled", "interpreted", "the engine's text in Python"])
+def interpret(request):
+    """Play in each of the ways there are; say whether the policy is to be interpreted."""
+    with engine_in_python() if request.param.endswith("Python") else contextlib.nullcontext():
+        yield request.param == "interpreted"
+
+
 @pytest.mark.parametrize(
     "wrong", [[0.5, 0.6, 0, 0], [np.nan, 1, 0, 0], [-0.5, 1.5, 0, 0], [0, 0, 0, 0], [1.2, 0, 0, 0]]
 )
@@ -372,7 +378,6 @@ def trial(wait, dear, reward):
     return wait if reward < 5.0 else dear / 2.0
 
 
-@pytest.mark.parametrize("interpret", [False, True])
 @pytest.mark.parametrize("dear", [-2, -1, 1, 7, -math.inf, 9])
 def test_a_delay_that_goes_wrong_in_the_middle_of_a_game_is_named_with_its_round(dear, interpret):
     """Negative, half rounds or nan, which the trial draws did not show."""
@@ -392,7 +397,6 @@ def pays(mean, dear, rng):
     return mean
 
 
-@pytest.mark.parametrize("interpret", [False, True])
 @pytest.mark.parametrize("dear", [0, 1, -1])
 def test_an_arm_that_pays_nonsense_in_the_middle_of_a_game_is_named_with_its_round(dear, interpret):
     game = fl.Bandit(fl.Arms([0.5, 0.6], pays, mean=[0.5, 0.6], dear=[dear, dear]))
@@ -424,7 +428,6 @@ def slips(slip: int, group: int, rng, contexts, groups, means, rewards):
             groups[1] = group
 
 
-@pytest.mark.parametrize("interpret", [False, True])
 @pytest.mark.parametrize(("slip", "group"), [(0, 0), (1, 0), (2, 0), (3, 2), (3, -1)])
 def test_a_world_that_goes_wrong_in_the_middle_of_a_game_is_named_with_its_round(slip, group, interpret):
     game = fl.ContextBandit(fl.World(3, 2, slips, groups=2, slip=slip, group=group))
@@ -453,24 +456,16 @@ def too_little(asked: Number, p):
     p[0] = 0.5 if asked[0] == 3 else 1.0
 
 
-WRONG = "must return probabilities in .*, or an arm that there is; in round 3 of run 0"
-LATE = fl.Delay(trial, wait=[1], dear=[-6])
-FAULTS: list[tuple[Any, Any, str]] = [
-    (fl.Bandit(SELLERS), fl.Policy("far", too_far), WRONG),
-    (fl.Bandit(SELLERS), fl.Policy("little", too_little), WRONG),
-    (fl.ContextBandit(fl.contexts.sphere(4, [0.6, 0.8])), fl.ContextPolicy("far", too_far), WRONG),
-    (fl.ContextBandit(fl.contexts.sphere(4, [0.6, 0.8])), fl.ContextPolicy("little", too_little), WRONG),
-    (fl.Bandit(fl.gaussian([9.0], sd=0.1), delay=LATE), fl.ucb1(), "delay must be"),
-    (fl.Bandit(fl.Arms([0.5], pays, mean=[0.5], dear=[1])), fl.ucb1(), "arms must pay finite rewards"),
-    (fl.ContextBandit(fl.World(3, 2, slips, groups=2, slip=1, group=0)), fl.linear.linucb(1.0), "finite numbers"),
-]
-
-
-@pytest.mark.parametrize(("game", "policy", "said"), FAULTS)
-def test_the_engine_s_own_text_names_the_same_faults_in_plain_python(game, policy, said):
-    for each in (contextlib.nullcontext, engine_in_python):
-        with each(), pytest.raises(ValueError, match=said):
-            fl.simulate(game, policy, 100)
+@pytest.mark.parametrize("rule", [too_far, too_little])
+@pytest.mark.parametrize(
+    ("game", "kind"),
+    [(fl.Bandit(SELLERS), fl.Policy), (fl.ContextBandit(fl.contexts.sphere(4, [0.6, 0.8])), fl.ContextPolicy)],
+    ids=["arms", "contexts"],
+)
+def test_an_answer_that_is_none_is_named_with_its_round(game, kind, rule, interpret):
+    said = "must return probabilities in .*, or an arm that there is; in round 3 of run 0"
+    with pytest.raises(ValueError, match=said):
+        fl.simulate(game, kind("wrong", rule, interpret=interpret), 100)
 
 
 @pytest.mark.parametrize("game", [fl.Bandit(SELLERS), fl.ContextBandit(fl.contexts.sphere(4, [0.6, 0.8]))])
