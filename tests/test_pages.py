@@ -217,20 +217,6 @@ def test_no_formula_is_cut(view: View, browser: webdriver.Chrome) -> None:
 
 
 @seen_at(DESK)
-def test_a_formula_is_no_wider_than_its_box(view: View, browser: webdriver.Chrome) -> None:
-    wide = browser.execute_script(
-        """
-        document.querySelectorAll("article details").forEach((fold) => { fold.open = true; });
-        return [...document.querySelectorAll("article div.math mjx-container")]
-          .filter((formula) => !formula.closest("dl.py")) // a docstring's is written for the reader of the source
-          .filter((formula) => formula.scrollWidth > formula.clientWidth + 2) // a pixel is a matter of rounding
-          .map((box) => `${box.scrollWidth} in ${box.clientWidth}: ${box.textContent.slice(0, 100)}`);
-        """
-    )
-    assert not wide
-
-
-@seen_at(DESK)
 def test_each_id_is_there_once(view: View, browser: webdriver.Chrome) -> None:
     doubled = browser.execute_script(
         """
@@ -242,11 +228,13 @@ def test_each_id_is_there_once(view: View, browser: webdriver.Chrome) -> None:
 
 
 @seen_at(DESK)
-def test_code_and_output_are_no_wider_than_their_box(view: View, browser: webdriver.Chrome) -> None:
+def test_code_output_and_formulas_are_no_wider_than_their_box(view: View, browser: webdriver.Chrome) -> None:
     wide = browser.execute_script(
         """
         document.querySelectorAll("article details").forEach((fold) => { fold.open = true; });
-        return [...document.querySelectorAll("article :is(.highlight, .cell_output) pre")]
+        // The formulas of docstrings, on the page of the API, are left out: some are too wide, and can be moved.
+        const boxes = ":is(.highlight, .cell_output) pre, div.math:not(dl.py *) mjx-container";
+        return [...document.querySelectorAll(`article :is(${boxes})`)]
           .filter((box) => box.scrollWidth > box.clientWidth + 1)
           .map((box) => `${box.scrollWidth} in ${box.clientWidth}: ${box.textContent.slice(0, 200)}`);
         """
