@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 import fairlib as fl
 from fairlib.explorers import Explorer, Slider, explore
 from fairlib.exposure import ExposureBandit
-from fairlib.live import Live, moving
+from fairlib.live import Live, LiveFigure, moving
 from fairlib.merit import exponential
 from fairlib.rules import Array, Number, PerArm
 
@@ -373,6 +373,28 @@ def test_the_ends_of_lines_are_where_they_are_drawn(high: float, wrong: bool) ->
 def heights_of(power: float, heights: Annotated[Array, 3]) -> None:
     for i in range(3):
         heights[i] = i + power
+
+
+def test_what_counts_and_what_is_named_comes_as_a_whole_number() -> None:
+    def counted(times: int, who: int, found: Annotated[Array, 3]) -> None:
+        for _ in range(times):
+            found[who] += 0.5
+
+    sliders = {"times": Slider("Times", [1, 2, 5]), "who": Slider("Who", ["a", "b", "c"])}
+    live = Live(counted, alt="{found[0]:g} {found[1]:g} {found[2]:g}")
+    figure = LiveFigure(lambda times, who, found: Figure(), sliders, live)
+    assert figure(times=5, who="b").get_label() == "0 2.5 0"
+    assert figure(times=2, who="c").get_label() == "0 0 1"
+
+
+def test_what_lies_between_whole_numbers_stays_there() -> None:
+    def tripled(part: float, found: Number) -> None:
+        found[0] = 3 * part
+
+    live = Live(tripled, alt="{found:g}")
+    figure = LiveFigure(lambda part, found: Figure(), {"part": Slider("Part", [0.5, 1.0])}, live)
+    assert figure(part=0.5).get_label() == "1.5"
+    assert figure(part=1.0).get_label() == "3"
 
 
 def test_the_page_is_told_of_which_numbers_a_part_is_made() -> None:

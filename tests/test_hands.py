@@ -54,12 +54,12 @@ def test_marks_stand_where_the_promise_begins_and_ends() -> None:
     assert marks == 5 * ["70.83", "91.67"]  # 0.75 and 1.5 of 1.8
 
 
-def test_the_page_sets_the_choice_of_the_reader_and_nothing_else() -> None:
+def test_the_page_knows_where_the_choice_of_the_reader_stands() -> None:
     shown = Attack(SHARES, TOLERANCE)._repr_html_()
     data = json.loads(re.findall(r"<script type=.application/json.>(.*?)</script>", shown, re.DOTALL)[0])
     start, stop = data["game"]["places"]["params"]["learner.choice"][0]
     assert (data["choice"], stop) == (start, start + 1)
-    assert data["game"]["params"][start - 5 : start] == SHARES  # which stay
+    assert data["game"]["params"][start - 5 : start] == SHARES  # before it
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -23,7 +23,7 @@ import fairlib as fl
 from fairlib.delays import biased
 from fairlib.explorers import Explorer, Slider, explore
 from fairlib.figures import use_style
-from fairlib.live import Live, LiveFigure, moving, said
+from fairlib.live import Live, moving, said
 from fairlib.page import games
 from fairlib.rules import Array, Number, PerArm
 from fairlib.shares import SharedBandit, fair_learn, fair_ucb
@@ -71,34 +71,6 @@ def all_kinds(power: int, law: str, x: Any, low: Any, high: Any, bars: Any, plac
 def of_all_kinds() -> Explorer:
     live = Live(kinds, alt="{law}: {bars[2]:,.1f} and {place:.0f}, {power:none|one|two|three|four}")
     return explore(all_kinds, live=live, power=Slider("Power", [1, 2, 3, 4], start=1), law=Slider("Law", ["a", "b<"]))
-
-
-def counts(times: int, who: int, part: float, found: Bars) -> None:
-    for _ in range(times):
-        found[who] += part
-
-
-def test_what_counts_and_what_is_named_comes_as_a_whole_number() -> None:
-    sliders = {"times": Slider("Times", [1, 2, 5]), "who": Slider("Who", ["a", "b", "c"])}
-
-    def by_name(times: int, who: int, found: Bars) -> None:
-        counts(times, who, 0.5, found)
-
-    live = LiveFigure(
-        lambda times, who, found: Figure(), sliders, Live(by_name, alt="{found[0]:g} {found[1]:g} {found[2]:g}")
-    )
-    assert live(times=5, who="b").get_label() == "0 2.5 0"
-    assert live(times=2, who="c").get_label() == "0 0 1"
-
-
-def test_what_lies_between_whole_numbers_stays_there() -> None:
-    def by_part(part: float, found: Bars) -> None:
-        counts(3, 0, part, found)
-
-    live = Live(by_part, alt="{found[0]:g}")
-    figure = LiveFigure(lambda part, found: Figure(), {"part": Slider("Part", [0.5, 1.0])}, live)
-    assert figure(part=0.5).get_label() == "1.5"
-    assert figure(part=1.0).get_label() == "3"
 
 
 def shares(recorded: Any, selected: Any, deficit: Any, x: Long, share: Long, last: PerArm, lost: Number) -> None:
