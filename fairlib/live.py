@@ -64,7 +64,7 @@ def moving(artist: Any, text: str | None = None, run: int = 0, **ends: Any) -> A
     Raises
     ------
     TypeError, ValueError
-        If the part is of another kind, or has no such ends.
+        If the part is of another kind or has no such ends, or an end is neither a name nor numbers.
 
     Examples
     --------
@@ -74,9 +74,14 @@ def moving(artist: Any, text: str | None = None, run: int = 0, **ends: Any) -> A
     >>> title = moving(ax.set_title(""), "after {rounds:,.0f} rounds")
     >>> plt.close(fig)
     """
+    allowed = "the name of what is filled, a place of one, or numbers"
+    ends = {name: end if isinstance(end, str) else checks.floats(name, end, allowed) for name, end in ends.items()}
     if isinstance(artist, BarContainer):
+        for name, end in ends.items():
+            if not isinstance(end, str) and end.shape != (len(artist),):
+                raise ValueError(f"{name} must be a name or {len(artist)} numbers, one a bar, not {checks.said(end)}")
         for i, bar in enumerate(artist):
-            moving(bar, text, run, **{name: f"{end}[{i}]" for name, end in ends.items()})
+            moving(bar, text, run, **{name: _one(end, i) for name, end in ends.items()})
         return artist
     known = next((names for kind, names in _ENDS.items() if isinstance(artist, kind)), None)
     if known is None:
