@@ -540,8 +540,6 @@ class _Body:
         return repr(value) if value >= 0 else f"({value!r})"
 
     def _found(self, node: Any) -> Any:
-        if node.id in ("True", "False", "None"):
-            return {"True": True, "False": False, "None": None}[node.id]
         try:
             return self.function.find(node.id)
         except KeyError:
