@@ -398,17 +398,41 @@ def test_what_lies_between_whole_numbers_stays_there() -> None:
 
 
 def test_the_page_is_told_of_which_numbers_a_part_is_made() -> None:
-    def figure(power: float, heights: Any) -> Figure:
+    def both(power: float, lowest: Number, heights: Annotated[Array, 3]) -> None:
+        lowest[0] = power
+        heights_of(power, heights)
+
+    def figure(power: float, lowest: float, heights: Any) -> Figure:
         fig, ax = plt.subplots()
         moving(ax.vlines([1, 2, 3], 0, heights), low=[0, 0, 0], high="heights")
         moving(ax.fill_between([1, 2, 3], 0, heights), x=[1, 2, 3], low=[0, 0, 0], high="heights")
         return fig
 
-    explorer = explore(figure, live=Live(heights_of, alt="{heights[0]}"), power=Slider("Power", [1, 2]))
-    lines, filled = (part["paths"] for part in data(explorer)["parts"])
+    told = data(explore(figure, live=Live(both, alt="{heights[0]}"), power=Slider("Power", [1, 2])))
+    assert told["shows"]["memory"] == {"lowest": [0], "heights": [1, 3]}  # where they begin, and their shape
+    lines, filled = (part["paths"] for part in told["parts"])
     assert lines == [[[1, 1], [0, "heights[0]"]], [[2, 2], [0, "heights[1]"]], [[3, 3], [0, "heights[2]"]]]
     # from the first height along the foot to the last, and back along the heights, as matplotlib draws it
     assert filled == [[[1, [1, 2, 3], 3, [3, 2, 1]], ["heights[0]", [0, 0, 0], "heights[-1]", "heights~"]]]
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_the_page_is_told_where_in_the_picture_a_number_lies(scale: str) -> None:
+    def figure(power: float, value: float) -> Figure:
+        fig, ax = plt.subplots(figsize=(4, 3))
+        ax.set(xlim=(2, 50), ylim=(0.3, 7), xscale=scale, yscale=scale)
+        moving(ax.plot(value, value, "o")[0], x="value", y="value")
+        drawn.append((ax, fig.get_figheight()))
+        return fig
+
+    drawn: list[Any] = []
+    a, b, c, d, *logs = data(moved(figure))["parts"][0]["map"]
+    assert logs == [scale == "log"] * 2
+    ax, height = drawn[-1]
+    for x, y in [(2, 0.3), (50, 7), (3, 5)]:
+        across, up = ax.transData.transform((x, y)) * 72 / ax.figure.dpi
+        x, y = np.log10([x, y]) if scale == "log" else (x, y)
+        assert (a * x + b, c * y + d) == pytest.approx((across, 72 * height - up))
 
 
 def test_bad_live_figure_is_refused() -> None:

@@ -3,6 +3,7 @@
 import inspect
 import json
 import math
+import re
 import textwrap
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
 import fairlib as fl
+from fairlib.page import games
 from fairlib.page.games import draws, flat, function_of, numbers, runtime, script
 from fairlib.page.own import KINDS
 from fairlib.page.translate import CHANCE, REAL, WHOLE, Array, Function, Made, RefusedError, Script
@@ -42,6 +44,23 @@ def run(function, kinds, *values):
         return ", ".join(map(in_script.written, each))
 
     return in_script.evaluated(made.text(), f"{name}({', '.join(map(passed, values))})")
+
+
+def test_what_is_derived_from_others_carries_their_licences():
+    notice = runtime().partition("*/")[0]
+    assert re.findall(r"Copyright \(c\) [\d, -]+(NumPy Developers|Anaconda, Inc)", notice) == [
+        "NumPy Developers",
+        "Anaconda, Inc",
+    ]
+
+
+def test_of_a_package_the_licence_is_its_own(tmp_path, monkeypatch):
+    paths = [tmp_path / place for place in ("licenses/AUTHORS.txt", "random/LICENSE.md", "licenses/LICENSE.txt")]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{path.name}\n\n----\nwhat it bundles", encoding="utf-8")
+    monkeypatch.setattr(games, "files", lambda package: paths)
+    assert games._licence("numpy") == "LICENSE.txt"
 
 
 # What it knows -------------------------------------------------------------------------------------------------------
