@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
+import warnings
 from typing import Any
 
 import numpy as np
@@ -484,11 +485,12 @@ def test_the_engine_s_own_text_stops_in_plain_python_when_it_is_told_to(game, mo
 def test_a_game_and_its_results_are_known_by_who_they_are(name):
     """Compared by what they hold, arrays would be asked whether they are true."""
     game, other = zoo.game(name), copy.copy(zoo.game(name))
-    policy = next(entry.make(game) for entry in zoo.ZOO.values() if name in entry.games)
+    policy = next((entry.make(game) for entry in zoo.ZOO.values() if name in entry.games), fl.uniform())
     result = fl.simulate(game, policy, 3)
     assert len({game, other, result, policy}) == 4
     assert game == game
     assert game != other
+    assert repr(result).startswith(f"{type(result).__name__}: {policy!r} in ")
 
 
 @pytest.mark.parametrize("name", zoo.GAMES)
@@ -665,6 +667,19 @@ def test_news_that_nobody_reads_for_long_waits_for_its_reader(room, monkeypatch)
             assert fl.simulate(game, each, 902).selected[0, -1, 1] == 1
         with engine_in_python():
             assert fl.simulate(game, policy, 902).selected[0, -1, 1] == 1
+
+
+def test_memory_for_late_news_is_said_when_there_is_more_than_was_thought_of(monkeypatch):
+    game = fl.Bandit(fl.bernoulli([0.9, 0.5]), delay=delays.fixed([50, 50]))
+    monkeypatch.setattr(engine, "_ROOM", 1)
+    monkeypatch.setattr(engine, "_MUCH", 80)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        fl.simulate(game, delays.cucb_d(1), 60, rounds=range(1, 61))
+    texts = [str(each.message) for each in said if str(each.message).startswith("feedback")]
+    # ten numbers for each of 8 rewards under way, and then of the 60 that there are at most
+    assert texts == [f"feedback under way takes {each}.0 GiB of memory" for each in (8, 60)]
+    assert {each.filename for each in said if str(each.message).startswith("what is")} == {__file__}
 
 
 def test_much_memory_is_said_before_it_is_taken_and_too_much_refused(monkeypatch):

@@ -21,6 +21,7 @@ from fairlib import ranks as rk
 from fairlib import shares as sh
 from fairlib.data import standardised, twoyear
 from fairlib.merit import clipped, exponential, power
+from fairlib.page.playground import Playground
 
 
 class Entry(NamedTuple):
@@ -148,6 +149,8 @@ GAMES: dict[str, Callable[[], Any]] = {
     "steep, at once": lambda: semi(FOUR, 1, merit=power(100, 4)),
     "steep, geometric": lambda: semi(SEVEN, 1, de.geometric([0.05] * 7), power(100, 4)),
     "steep, biased": lambda: semi(FOUR, 1, de.biased([200, 0, 0, 0], [0, 200, 200, 200]), power(100, 4)),
+    # Promises and merit at once
+    "playground": lambda: Playground(fl.bernoulli([0.9, 0.5, 0.7]), shares=[0.1, 0.3, 0.2], merit=exponential(4)),
 }
 
 
