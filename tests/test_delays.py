@@ -335,6 +335,12 @@ def test_the_rivals():
     index = np.array(TOTAL) / m + np.sqrt(1.5 * math.log(t) / m)
     got = probabilities(de.cucb_d(3), t, OBSERVED, TOTAL, selected=SELECTED)
     assert sorted(np.flatnonzero(got)) == sorted(np.argsort(-index)[:3])
+    counts = np.random.default_rng(3)
+    for observed in counts.integers(0, 4, (100, 7)):
+        total, each = observed * counts.random(7), np.maximum(observed, 1)
+        index = total / each + np.sqrt(1.5 * math.log(t) / each)
+        got = probabilities(de.cucb_d(3), t, observed, total, selected=SELECTED)
+        assert sorted(index[got == 1]) == sorted(index)[-3:]
     got = probabilities(de.mp_ts_d(3), t, OBSERVED, TOTAL, np.random.default_rng(1), selected=SELECTED)
     assert sorted(got) == [0, 0, 0, 0, 1, 1, 1]
     rng = np.random.default_rng(1)

@@ -454,6 +454,11 @@ def test_the_fair_policy_is_fair(merit):
 CONSTANTS = {"low": 0.0, "high": 1.0, "minimum": 1e-3, "lipschitz": math.inf, "log_lipschitz": math.inf}
 
 
+def as_low_as_may_be(low, high, mu):
+    for a in range(mu.size):
+        mu[a] = low[a]
+
+
 def own(name, value, best=None, **changed):
     return me.Merit(name, value, best, **{**CONSTANTS, **changed})
 
@@ -583,6 +588,16 @@ def remembers(x, calls: fl.Number):
         (lambda: own("line", None), TypeError, "^value must be a function, not None$"),
         (lambda: own("line", lambda x: 1.0, 3), TypeError, "^best must be a function, not 3$"),
         (lambda: own("line", lambda x: 1.0, solve=3), TypeError, "^solve must be a function, not 3$"),
+        (
+            lambda: own("line", lambda x: 1.0 + x, lipschitz=1, solve=as_low_as_may_be),
+            ValueError,
+            r"^solve of 'line' must fill mu with the means .*, \[1.0, 0.5, 1.0\], not \[0.0, 0.0, 0.5\]$",
+        ),
+        (
+            lambda: own("line", lambda x: 1.0 + x, lipschitz=1, solve=lambda low, high, mu: None),
+            ValueError,
+            r"^solve of 'line' must fill mu .*, not \[nan, nan, nan\]$",
+        ),
         (lambda: own(None, lambda x: 1.0), TypeError, "^name must be a string, not None$"),
         (
             lambda: me.power(1e306, 2),

@@ -15,7 +15,7 @@ from helpers import both_ways, drawn, streams
 import fairlib as fl
 from fairlib import linear as li
 from fairlib import ranks as rk
-from fairlib.contexts import Past, World
+from fairlib.contexts import Now, Past, World
 from fairlib.data import standardised, twoyear
 from fairlib.figures import look, show
 from fairlib.stepping import Seat, fresh_ridge
@@ -390,6 +390,20 @@ def test_v2_is_algorithm_1_where_arm_a_is_group_a():
     )
     assert np.array_equal(one.selected, two.selected)
     assert np.array_equal(one.fairness_regret, two.fairness_regret)
+
+
+def test_who_is_below_is_decided_by_the_last_bit():
+    one, contexts = np.ones(1), np.array([[1 - 2**-53], [1.0], [1 + 2**-52]])
+    counts, ranks = np.empty(3), np.empty(3)
+    each = np.repeat(contexts[:, None], 3, axis=1)  # round by round, the same for every arm
+    rk.policies.count_at_most(one, contexts, each, 0, 3, np.zeros(1), counts)
+    assert counts.tolist() == [1, 2, 3]
+    rk.policies.count_at_most(0 * one, contexts, each, 0, 3, np.zeros(1), counts)
+    assert counts.tolist() == [3, 3, 3]  # nobody is better than another yet
+    past = Past(contexts[:, None], np.zeros((3, 1), int), np.zeros(3, int), np.zeros(3))
+    now = Now(4, contexts, np.zeros(3, int))
+    rk.policies.ranks_in_groups(one, now, past, 0, 3, np.zeros(1), ranks)
+    assert ranks.tolist() == [1 / 3, 2 / 3, 1]
 
 
 def test_a_group_not_seen_yet_has_a_random_rank_or_one_half():

@@ -78,7 +78,7 @@ class Merit:
         If `name` is not a string, `value`, `best` or `solve` can't be called, a setting is missing or unknown, a number
         is of the wrong kind, the range is empty, or the merit is nan, not positive or above 1e305 somewhere on a grid
         of 1,001 points of the range; if it is below `minimum` there, or steeper than its slopes say; or if `best` is
-        bettered by a point of the grid.
+        bettered by a point of the grid, or `solve` by Dinkelbach's iteration.
 
     Examples
     --------
