@@ -766,7 +766,7 @@ def test_keyword_only_arguments_are_given_by_name():
     assert counts(mixed, arm=2) == [0, 0, 60]
 
 
-def test_a_rule_may_call_another_rule_and_what_stands_in_a_module_of_its_own(monkeypatch):
+def test_a_rule_may_call_another_rule():
     def half_the_time(seen, p):
         return ucb1_rule(seen, p) if seen.t % 2 == 0 else seen.t % 3
 
@@ -778,10 +778,13 @@ def test_a_rule_may_call_another_rule_and_what_stands_in_a_module_of_its_own(mon
     assert counts(lambda seen, p: first(seen, p)) == [60, 0, 0]
     assert counts(lambda seen, p: fl.policy.largest(p)) == [60, 0, 0]
 
-    mine = types.ModuleType("mine")
-    mine.__file__ = "/somewhere/mine.py"
+
+@pytest.mark.parametrize("name", ["mine", "a_friend_s", "fairlibs"])
+def test_a_rule_may_call_what_stands_in_a_module_of_its_own(name, monkeypatch):
+    mine = types.ModuleType(name)
+    mine.__file__ = f"/somewhere/{name}.py"
     exec("ARM = 1\ndef arm(x):\n    return twice(x) % 2 + ARM\ndef twice(x):\n    return 2 * x", vars(mine))
-    monkeypatch.setitem(sys.modules, "mine", mine)
+    monkeypatch.setitem(sys.modules, name, mine)
     rule = policy_of(lambda seen, p: mine.arm(seen.t))
     assert both_ways(GAME, rule, 10).selected[0, -1].tolist() == [0, 10, 0]
     mine.ARM = 2
