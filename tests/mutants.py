@@ -2,9 +2,10 @@
 
 A *site* is a piece of `fairlib` that one of Cosmic Ray's operators can change: a number, a sign, a comparison, an
 ``and``, a ``break``, a decorator. Of all sites a sample is drawn by a fixed seed, and of each site one change. The
-change is made in a copy of the project, and there run the doctests of the changed file and the tests that come to the
-changed line, the quick ones first, until one fails. A mutant that no test notices has *survived*. Whoever shows that it
-does what the original does says so in ``tests/equivalent.csv``; any other is a missing test.
+change is made in a copy of the project, and there run the doctests of the changed file, the tests that come to the
+changed line and then the others that use the file, the quick ones first, until one fails. A mutant that no test notices
+has *survived*. Whoever shows that it does what the original does says so in ``tests/equivalent.csv``; any other is a
+missing test.
 
 Before the first mistake all doctests and tests run once without any, traced: so it is known which test comes to which
 line, and how long it takes; and the code that they compile is kept for those mutants that leave it as it is. Every
@@ -198,7 +199,10 @@ class Known(NamedTuple):
                     shutil.copy2(code, place)  # with the time of a text, which Numba looks at
 
     def tests(self, site: Site) -> list[str]:
-        """Return the tests that come to the line: its own file's first, and then by how quick they are."""
+        """Return the tests that come to the line, and then all others of those that use the file; the quick ones first.
+
+        What runs once in a process, whoever comes first, is traced in one test at most: there any may tell.
+        """
         name, (line, _), *_ = site
         lines, node = self.at.get(name, {}), around(name, line)
         statements = [each for each in ast.walk(node) if isinstance(each, ast.stmt)] if node else []
@@ -206,12 +210,12 @@ class Known(NamedTuple):
         found = set(lines.get(str(whole), ()))
         if node is not None and (not found or self.is_compiled(site)):
             found |= {test for at in range(first(node), node.end_lineno + 1) for test in lines.get(str(at), ())}
-        if not found or self.is_compiled(site):
-            found |= {test for test in self.seconds if test.split("::")[0] in users_of(name)}
-        # What runs once in a process, whoever comes first, is traced in no test: there any may tell.
-        found = found & self.seconds.keys() or set(self.seconds)
+        users = {test for test in self.seconds if test.split("::")[0] in users_of(name)}
         own = f"tests/test_{Path(name).stem}"
-        order = sorted(found, key=lambda test: (not test.startswith(own), self.seconds[test], test))
+        order = sorted(
+            found & self.seconds.keys() | users or self.seconds,
+            key=lambda test: (test not in found, not test.startswith(own), self.seconds[test], test),
+        )
         spent = accumulate(self.seconds[test] for test in order)
         return [test for test, so_far in zip(order, spent, strict=True) if so_far <= SECONDS]
 
