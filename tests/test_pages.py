@@ -232,8 +232,7 @@ def test_code_output_and_formulas_are_no_wider_than_their_box(view: View, browse
     wide = browser.execute_script(
         """
         document.querySelectorAll("article details").forEach((fold) => { fold.open = true; });
-        // The formulas of docstrings, on the page of the API, are left out: some are too wide, and can be moved.
-        const boxes = ":is(.highlight, .cell_output) pre, div.math:not(dl.py *) mjx-container";
+        const boxes = ":is(.highlight, .cell_output) pre, div.math mjx-container";
         return [...document.querySelectorAll(`article :is(${boxes})`)]
           .filter((box) => box.scrollWidth > box.clientWidth + 1)
           .map((box) => `${box.scrollWidth} in ${box.clientWidth}: ${box.textContent.slice(0, 200)}`);

@@ -61,8 +61,8 @@ def fcucb_d_reward_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> N
 def fcucb_d_fairness_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
     r"""Bound FCUCB-D's fairness regret for delays that do not depend on the reward (Theorem 6, repaired and sharpened).
 
-    .. math:: 2(K + m) + \frac{1 + \ln T}{4mK} + \min\Bigl(\frac{4L}{\gamma} \sqrt{\ln(4mKT)}\, B_q,
-        2 W_q + \frac{4L}{\gamma} \sqrt{\ln(4mKT)}\, V_q\Bigr) ,
+    .. math:: & 2(K + m) + \frac{1 + \ln T}{4mK} \\
+        & + \min\Bigl(\frac{4L}{\gamma} \sqrt{\ln(4mKT)}\, B_q, 2 W_q + \frac{4L}{\gamma} \sqrt{\ln(4mKT)}\, V_q\Bigr) ,
 
     with :math:`B_q`, :math:`W_q` and :math:`V_q` as for `fcucb_d_reward_bound`.
 
@@ -299,8 +299,8 @@ def op_fcts_d_reward_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) ->
 def op_fcts_d_fairness_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
     r"""Bound OP-FCTS-D's fairness regret, whatever the delays depend on and for every mean (Theorem 9, repaired).
 
-    .. math:: \frac{1}{2mK} + \frac{2L}{\gamma} \Bigl[K + K \ln\Bigl(1 + \frac{mT}{2K}\Bigr) + \tfrac12 m(1-q)T +
-        \tfrac12 w + 5 \sqrt{\ln(6mKT)} \sqrt{mKT}\Bigr] ,
+    .. math:: \frac{1}{2mK} + \frac{2L}{\gamma} \Bigl[ & K + K \ln\Bigl(1 + \frac{mT}{2K}\Bigr) + \tfrac12 m(1-q)T \\
+        & + \tfrac12 w + 5 \sqrt{\ln(6mKT)} \sqrt{mKT}\Bigr] ,
 
     with :math:`w` as for `op_fcucb_d_reward_bound`.
 

@@ -421,9 +421,9 @@ def estimate_radius(
 ) -> NDArray[np.float64]:
     r"""Return how far the estimate can be from :math:`\mu^\star`, in the norm of :math:`V_{\tilde t}` (Lemma C.4).
 
-    .. math:: R \sqrt{d \ln\Big(1 + \frac{\tilde t L^2}{d \lambda}\Big) + 2 \ln\frac8\delta} +
-        \sqrt\lambda \lVert\mu^\star\rVert + \frac{\rho (\sqrt\lambda + L)}{d} \Big(\sqrt d +
-        \sqrt{2 \ln\frac{16 \tilde t^2}{\delta}}\Big)
+    .. math:: & R \sqrt{d \ln\Big(1 + \frac{\tilde t L^2}{d \lambda}\Big) + 2 \ln\frac8\delta} +
+        \sqrt\lambda \lVert\mu^\star\rVert \\
+        & + \frac{\rho (\sqrt\lambda + L)}{d} \Big(\sqrt d + \sqrt{2 \ln\frac{16 \tilde t^2}{\delta}}\Big)
 
     The first term is OFUL's. The paper writes :math:`R \sqrt{d \ln((8 + 8 \tilde t L^2/\lambda)/\delta)}`, which is
     larger from d = 2 on and too small for d = 1. The last term, for the noise, replaces the paper's (erratum E-G6).
@@ -477,11 +477,11 @@ def fair_greedy_bound(
     With :math:`\kappa` from `least_exploration` at error 0, :math:`r_T` the `estimate_radius`, :math:`n = \alpha q_K`
     (or 1 if groups are not drawn at random),
 
-    .. math:: R_F(T) \le \tau + 32\sqrt2\, \frac{\psi \ell\, r_T}{\sqrt\kappa} \sqrt T + 4 \sqrt{\frac{T}{n}
-        \ln\frac{8GT}{\delta}} , \qquad \tau = 4 \max(\tau_1, \tau_2, t_N) + 3,
-
-    .. math:: \tau_1 = 1 + \frac{16 K^2 \ell^4}{n \lambda^{+}_{\min}(\Sigma)^2} \ln\frac{8GT}{\delta} , \qquad
-        \tau_2 = \frac{27 \ell^2}{2 \kappa} \ln\Big(\frac{2d}{\delta} \Big(1 + \frac{27 \ell^2}{2\kappa}\Big)\Big) .
+    .. math:: R_F(T) &\le \tau + 32\sqrt2\, \frac{\psi \ell\, r_T}{\sqrt\kappa} \sqrt T + 4 \sqrt{\frac{T}{n}
+        \ln\frac{8GT}{\delta}} , \\
+        \tau &= 4 \max(\tau_1, \tau_2, t_N) + 3, \\
+        \tau_1 &= 1 + \frac{16 K^2 \ell^4}{n \lambda^{+}_{\min}(\Sigma)^2} \ln\frac{8GT}{\delta} , \\
+        \tau_2 &= \frac{27 \ell^2}{2 \kappa} \ln\Big(\frac{2d}{\delta} \Big(1 + \frac{27 \ell^2}{2\kappa}\Big)\Big) .
 
     Parameters
     ----------
