@@ -108,7 +108,7 @@ def told(artist: Any) -> str:
         return "legend: " + ", ".join(repr(text.get_text()) for text in artist.get_texts())
     label = str(artist.get_label())
     called = f" {label!r}" if label and not label.startswith("_") else ""  # or else by matplotlib
-    parts = {name: numbers(values) for name, values in lies(artist).items()}
+    parts = {name: numbers(values, reach(artist, name)) for name, values in lies(artist).items()}
     return f"{type(artist).__name__}{called}: " + "; ".join(f"{name} {said}" for name, said in parts.items())
 
 
@@ -133,26 +133,39 @@ def lies(artist: Any) -> dict[str, Any]:
     return dict(zip("xy", corners.T, strict=True)) | more
 
 
-def numbers(values: Any) -> str:
+def reach(artist: Any, name: str) -> float:
+    """Return how far from 0 the axis reaches that an artist's x or y is drawn along; 0 where it may not be told."""
+    ax = getattr(artist, "axes", None)
+    if ax is None or name not in ("x", "y"):
+        return 0.0
+    axis = ax.xaxis if name == "x" else ax.yaxis
+    of_data = artist.get_transform().contains_branch_seperately(ax.transData)[name == "y"]
+    return float(np.max(np.abs(axis.get_view_interval()))) if of_data and axis.get_scale() == "linear" else 0.0
+
+
+def numbers(values: Any, reach: float = 0.0) -> str:
     """Write few numbers one by one, and of many their ends, their range and the means of both halves.
 
     Examples
     --------
     >>> numbers([1, 2.5, 1e-17])
     '1, 2.5, 0'
+    >>> numbers([0, 1e-17]), numbers([0, 1e-17], reach=1)
+    ('0, 1e-17', '0, 0')
     >>> numbers(range(10))
     '10 from 0 to 9, between 0 and 9, mean 2 then 7'
     """
     array: np.ndarray = np.ma.filled(np.ma.asarray(values, float), np.nan).ravel()
     finite = array[np.isfinite(array)]
+    beside = [*finite, reach]
     if array.size <= FEW or not finite.size:
-        return ", ".join(written(array[:FEW], finite)) or "none"
+        return ", ".join(written(array[:FEW], beside)) or "none"
     halves = [half[np.isfinite(half)].mean() for half in np.array_split(array, 2) if np.isfinite(half).any()]
-    first, last, least, most, *means = written([array[0], array[-1], finite.min(), finite.max(), *halves], finite)
+    first, last, least, most, *means = written([array[0], array[-1], finite.min(), finite.max(), *halves], beside)
     return f"{array.size} from {first} to {last}, between {least} and {most}, mean {' then '.join(means)}"
 
 
 def written(values: Any, beside: Any) -> list[str]:
     """Write numbers with six digits; what is nothing beside others is 0, for its digits are those of rounding."""
-    nothing = 1e-9 * np.max(np.abs(beside), initial=0)
+    nothing = 1e-9 * np.max(np.abs(beside))
     return [f"{0 if abs(value) <= nothing else value:.6g}" for value in np.asarray(values, float)]

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import executed
 import outcomes
+import pictures
 import pytest
+from matplotlib.figure import Figure
 from notebooks import CHECKED, alike
 from packaging.requirements import Requirement
 
@@ -244,6 +246,15 @@ def test_another_picture_fails_by_name(drawings, name, reason):
     said = re.search(rf"^_+ chapters/{chapter}::{item} _+$(.*?)^(?:_+|=+) ", drawings[1], re.MULTILINE | re.DOTALL)
     assert said
     assert re.search(reason, said[1], re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(("scale", "said"), [("linear", "x 0, 1; y 0, 0"), ("log", "x 0, 1; y 0, 1e-12")])
+def test_what_nobody_sees_beside_its_axis_is_nothing(scale, said):
+    fig = Figure()
+    ax = fig.subplots()
+    ax.set(ylim=(1e-15, 5), yscale=scale)
+    ax.plot([0, 1], [0, 1e-12])
+    assert pictures.drawn(fig)[-1] == f"  Line2D: {said}"
 
 
 def test_a_picture_is_compared_and_described_anew_where_its_chapter_stood(drawings):
