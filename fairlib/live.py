@@ -561,7 +561,7 @@ def _value(named: str, values: Mapping[str, Any]) -> Any:
 def _part(artist: Any) -> dict[str, Any]:
     """Return what the page needs to move a part: its name, its ends, and how numbers become places."""
     text, run, given = artist._moving
-    ends = _drawn(artist) | {name: end if isinstance(end, str) else _listed(end) for name, end in given.items()}
+    ends = _drawn(artist) | {name: end if isinstance(end, str) else end.tolist() for name, end in given.items()}
     part: dict[str, Any] = {"id": artist.get_gid(), "run": run, "map": _map(artist)}
     if isinstance(artist, Text):
         drawn = _drawn(artist)
@@ -597,10 +597,6 @@ def _drawn(artist: Any) -> dict[str, Any]:
         return {}
     points = np.asarray(artist.get_xydata() if isinstance(artist, Line2D) else artist.get_offsets(), float)
     return {"x": points[:, 0].tolist(), "y": points[:, 1].tolist()}
-
-
-def _listed(end: Any) -> Any:
-    return np.asarray(end, float).tolist()
 
 
 def _one(end: Any, i: int) -> Any:
