@@ -157,7 +157,7 @@ def numbers(values: Any, reach: float = 0.0) -> str:
     """
     array: np.ndarray = np.ma.filled(np.ma.asarray(values, float), np.nan).ravel()
     finite = array[np.isfinite(array)]
-    beside = [*finite, reach]
+    beside = np.append(finite, reach)
     if array.size <= FEW or not finite.size:
         return ", ".join(written(array[:FEW], beside)) or "none"
     halves = [half[np.isfinite(half)].mean() for half in np.array_split(array, 2) if np.isfinite(half).any()]
