@@ -241,6 +241,15 @@ def test_a_delay_past_counting_is_for_ever(power, late):
     assert laws.log_normal_draw(power, 0.0, np.random.default_rng(0)) == late
 
 
+@pytest.mark.parametrize("chance", [1e-14, 1e-17, 1e-20, 1e-75, 1e-300, 1e-320])
+def test_a_geometric_delay_past_counting_is_for_ever(chance):
+    game = fl.Bandit(fl.bernoulli([0.5]), delay=laws.geometric([chance]))
+    for policy in (fl.ucb1(), fl.ucb1().replace(interpret=True)):
+        seen = [step.seen.observed[0] for step in fl.trace(game, policy, 50)]
+        assert seen == [0] * 50
+    assert fl.simulate(game, fl.ucb1(), 50).selected[0, -1, 0] == 50
+
+
 @pytest.mark.parametrize("kind", strategies.LAWS)
 @examples(15)
 @given(data=st.data())

@@ -261,9 +261,115 @@ def test_shares_that_leave_nothing_over_are_kept_too():
         assert fl.simulate(game, sh.fair_by_deadline(last, shares), 3000).violation.max() == 0
 
 
-@pytest.mark.parametrize(("tolerance", "credit"), [(0, 1), (Fraction(1, 2), 1), (1, Fraction(3, 2))])
+def least_share(shares, p):
+    return largest(-shares)
+
+
+NASTY = {
+    "stubborn": lambda shares: fl.Policy("stubborn", stubborn),
+    "most ahead": lambda shares: fl.Policy("most ahead", most_ahead, shares=shares),
+    "least share": lambda shares: fl.Policy("least share", least_share, shares=shares),
+}
+
+
+def parts(*numbers):
+    """Shares in proportion to whole numbers: they sum to exactly 1, and their floats only nearly."""
+    return [Fraction(n, sum(numbers)) for n in numbers]
+
+
+NOTHING_OVER = [
+    *(parts(*[1] * q) for q in (3, 5, 6, 7, 10)),
+    *(parts(*numbers) for numbers in ((5, 3, 2), (7, 2, 1), (39, 11), (11, 4), (2, 2, 1), (29, 57, 14), (1, 6, 4, 2))),
+]
+
+
+def drawn_parts(number):
+    """Draw shares that sum to exactly 1, one to three of which may be 0."""
+    rng = np.random.default_rng(1969)
+    for _ in range(number):
+        numbers = [int(n) for n in rng.integers(1, 30, rng.integers(2, 8))]
+        yield parts(*rng.permutation(numbers + [0] * int(rng.integers(0, 4))).tolist())
+
+
+def whole_plays_behind(policy, exact, horizon):
+    """Play, and return the largest whole number of plays by which an arm is behind after any round, exactly."""
+    q = math.lcm(*(share.denominator for share in exact))
+    owed = np.outer(np.arange(1, horizon + 1), [int(share * q) for share in exact]) // q
+    game = fl.Bandit(fl.bernoulli(np.linspace(0.2, 0.8, len(exact))))
+    return int((owed - fl.simulate(game, policy, horizon, rounds=range(1, horizon + 1)).selected[0]).max())
+
+
+@pytest.mark.parametrize("tolerance", [0, 1])
+@pytest.mark.parametrize("learner", NASTY)
+def test_shares_that_sum_to_one_are_kept_beside_an_arm_without_a_share(learner, tolerance):
+    """A learner that is asked once too often plays the arm without a share, and another arm is a whole play behind."""
+    for shares in NOTHING_OVER:
+        for exact in ([*shares, Fraction(0)], [Fraction(0), *shares]):
+            floats = [float(share) for share in exact]
+            policy = sh.fair_by_deadline(NASTY[learner](floats), floats, tolerance)
+            assert whole_plays_behind(policy, exact, 1500) <= tolerance, exact
+
+
+@pytest.mark.parametrize("tolerance", [0, 1])
+@pytest.mark.parametrize("learner", NASTY)
+def test_drawn_shares_that_sum_to_one_are_kept(learner, tolerance):
+    for exact in drawn_parts(60):
+        floats = [float(share) for share in exact]
+        policy = sh.fair_by_deadline(NASTY[learner](floats), floats, tolerance)
+        assert whole_plays_behind(policy, exact, 1500) <= tolerance, exact
+
+
+def counting(calls: Number, p):
+    calls[0] += 1
+    return 0
+
+
+@pytest.mark.parametrize("shares", [*NOTHING_OVER, [*parts(1, 1, 1), Fraction(0)]], ids=str)
+def test_by_deadline_asks_no_learner_where_nothing_is_left_over(shares):
+    """With no tolerance it never asks; with one it asks in the first round."""
+    floats = [float(share) for share in shares]
+    game = fl.Bandit(fl.bernoulli([0.5] * len(shares)))
+    for tolerance, horizon in ((0, 200), (1, 1)):
+        policy = sh.fair_by_deadline(fl.Policy("counting", counting), floats, tolerance)
+        *_, last = fl.trace(game, policy, horizon)
+        assert last.memory["learner"][0] == tolerance
+
+
+def asked_by_the_box(shares, tolerance, rounds):
+    """Play the box in fractions with the learner of `counting`, and return how often it is asked."""
+    counts, asked, period = [0] * len(shares), 0, math.lcm(*(share.denominator for share in shares))
+    for t in range(1, rounds + 1):
+        forced = None
+        for u in range(t, t + 8 * period):  # more than the learner can be ahead of its arm's share
+            if sum(max(share * u // 1 - tolerance - n, 0) for share, n in zip(shares, counts, strict=True)) > u - t:
+                due = [(n + 1 + tolerance) / r if r else math.inf for r, n in zip(shares, counts, strict=True)]
+                forced = due.index(min(due))
+                break
+        asked += forced is None
+        counts[forced or 0] += 1
+    return asked
+
+
+@pytest.mark.parametrize("tolerance", [0, 1, 2])
+def test_by_deadline_asks_wherever_its_box_does(tolerance):
+    """Not too seldom either: rounding up costs the learner no round, and nor does looking no further than needed."""
+    for numbers in ((7, 2, 1), (6, 2, 1, 1), (1, 1, 1, 4), (5, 3, 1, 3), (1, 2, 8, 1), (2, 2, 2, 0), (1, 1, 5)):
+        exact = parts(*numbers)
+        for shares in (exact, exact[:-1]):  # nothing left over, and something
+            policy = sh.fair_by_deadline(fl.Policy("counting", counting), [float(r) for r in shares], tolerance)
+            *_, last = fl.trace(fl.Bandit(fl.bernoulli([0.5] * len(shares))), policy, 30)
+            assert last.memory["learner"][0] == asked_by_the_box(shares, tolerance, 30), (shares, tolerance)
+
+
+def least_credit(shares, tolerance):
+    return max(Fraction(0), (len(shares) - 1) * max(shares) - tolerance)
+
+
+@pytest.mark.parametrize(("tolerance", "more"), [(0, 0), (0, 1), (Fraction(1, 2), 0), (1, Fraction(3, 2))])
 @pytest.mark.parametrize("shares", EXACT_SHARES, ids=str)
-def test_the_sharper_theorem_holds_where_credit_is_forgotten(shares, tolerance, credit):
+def test_the_sharper_theorem_holds_where_credit_is_forgotten(shares, tolerance, more):
+    credit = least_credit(shares, tolerance) + more
+
     def follow(before, a, played):
         return max(before + shares[a] - played, Fraction(-credit))
 
@@ -277,7 +383,38 @@ def friend(seen, p):
     return p.size - 1 if seen.t % 1000 < 500 else 0
 
 
-@pytest.mark.parametrize(("tolerance", "credit"), [(0, 1), (0.5, 1), (2, 3)])
+@pytest.mark.parametrize("tolerance", [Fraction(0), Fraction(1, 4), Fraction(1, 2)])
+@pytest.mark.parametrize(
+    "shares", [parts(1, 1, 1, 1)[1:], parts(1, 1), parts(4, 3, 5)[:2], parts(5, 4, 2, 9)[:3]], ids=str
+)
+def test_with_the_least_credit_the_worst_window_is_the_bound(shares, tolerance):
+    """Every game that there is, to the end: a state is what each arm is remembered to be owed, and its worst window."""
+    credit, nothing = least_credit(shares, tolerance), (Fraction(0),) * len(shares)
+    allowed = [tolerance + credit + (len(shares) - 1) * share for share in shares]
+    states, fresh, worst = {(nothing, nothing)}, {(nothing, nothing)}, nothing
+    while fresh:
+        after = set()
+        for owed, short in fresh:
+            for served in [a for a, d in enumerate(owed) if d > tolerance] or range(len(shares)):
+                after.add(
+                    (
+                        tuple(
+                            max(d + r - (a == served), -credit)
+                            for a, (d, r) in enumerate(zip(owed, shares, strict=True))
+                        ),
+                        tuple(
+                            max(d + r - (a == served), 0) for a, (d, r) in enumerate(zip(short, shares, strict=True))
+                        ),
+                    )
+                )
+        fresh = after - states
+        states |= fresh
+        worst = tuple(max(arm) for arm in zip(worst, *(short for _, short in fresh), strict=True))
+    assert all(short <= most for short, most in zip(worst, allowed, strict=True))
+    assert any(short == most for short, most in zip(worst, allowed, strict=True))
+
+
+@pytest.mark.parametrize(("tolerance", "credit"), [(0, 1), (0.5, 1), (2, 3), (0, 9 / 16), (0.5, 1 / 16), (2, 0)])
 @pytest.mark.parametrize("learner", [*LEARNERS, "friend"])
 def test_every_window_has_its_plays(learner, tolerance, credit):
     shares = [1 / 8, 3 / 16, 1 / 16, 3 / 16]
@@ -320,7 +457,8 @@ def test_a_guard_is_needed_only_finitely_often(share, chance, tolerance):
         law = {count: part for count, part in after.items() if part > 1e-15}
     base = share * (1 - chance) / (chance * (1 - share))
     evidence = share * math.log(share / chance) + (1 - share) * math.log((1 - share) / (1 - chance))
-    assert 0 < forced.sum() <= 2 * base**tolerance / (1 - math.exp(-evidence))
+    most = 2 * base**tolerance
+    assert 0 < forced.sum() <= (1 + math.log(most) if most > 1 else most) / evidence
     assert forced[-500:].sum() < 0.05 * forced.sum()
 
 
@@ -546,7 +684,12 @@ def test_policies_conform(policy):
         (lambda: sh.fair_by_deadline(fl.uniform(2), [0.6, 0.4]), ValueError, "learner must play one arm a round"),
         (lambda: sh.fair_in_windows("UCB1", [0.1, 0.1]), TypeError, "learner must be a Policy"),
         (lambda: sh.fair_in_windows(fl.ucb1(), [0.5, 0.1]), ValueError, "shares must be at least 0 and below 1/2"),
-        (lambda: sh.fair_in_windows(fl.ucb1(), [0.1, 0.1], credit=0.5), ValueError, "credit must be a number"),
+        (lambda: sh.fair_in_windows(fl.ucb1(), [0.1, 0.1], credit=-0.5), ValueError, "credit must be a number"),
+        (
+            lambda: sh.fair_in_windows(fl.ucb1(), [0.1, 0.3, 0.2], tolerance=0.25, credit=0.25),
+            ValueError,
+            r"credit must be at least 0.35, \(K - 1\) times the largest share less the tolerance, not 0.25",
+        ),
         (lambda: sh.fair_in_windows(fl.ucb1(), [0.1, 0.1], -1), ValueError, "tolerance must be a number"),
         (
             lambda: sh.SharedBandit(fl.bernoulli([0.5, 0.6]), shares=[0.7, 0.4]),
@@ -559,6 +702,8 @@ def test_policies_conform(policy):
             "shares must be at least 0 and below 1/2, not 0.7",
         ),
         (lambda: sh.lfg([0.5, 0.5], 1), ValueError, "shares must sum to less than 1"),
+        (lambda: sh.lfg([0.1] * 10, 1), ValueError, "shares must sum to less than 1, not 1"),
+        (lambda: sh.lfg([0.7, 0.2, 0.1], 1), ValueError, "shares must sum to less than 1, not 1"),
         (lambda: sh.lfg([0.5, 0.1], 0), ValueError, "eta must be a number above 0"),
         (
             lambda: sh.SharedBandit(fl.bernoulli([0.5, 0.6]), shares=[0.1]),

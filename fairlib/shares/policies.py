@@ -202,7 +202,7 @@ def lfg(shares: ArrayLike, eta: float) -> Policy:
     Raises
     ------
     TypeError, ValueError
-        If a share is negative, they sum to 1 or more, or `eta` is not positive.
+        If a share is negative, they sum to 1 or more (up to rounding), or `eta` is not positive.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def lfg(shares: ArrayLike, eta: float) -> Policy:
     True
     """
     owed = checks.vector("shares", shares, 0, 1)
-    if owed.sum() >= 1:
+    if owed.sum() > 1 - 1e-9:  # 0.7, 0.2 and 0.1 sum to a little less than 1
         raise ValueError(f"shares must sum to less than 1, not {owed.sum():g}")
     return Policy("LFG", lfg_rule, arms=owed.size, eta=checks.real("eta", eta, above=0), shares=owed)
 
@@ -224,15 +224,16 @@ def fair_by_deadline_rule(shares, tolerance, ahead: int, learner, seen, p):
     """Play what the learner says while a round can be spared, otherwise what is due first."""
     for a in range(p.size):
         p[a] = -(seen.selected[a] + 1 + tolerance) / shares[a] if shares[a] > 0 else -math.inf
+    behind = math.inf
     for u in range(seen.t, seen.t + ahead):
-        due, behind = 0, 0.0
+        due, before, behind = 0, behind, 0.0
         for a in range(p.size):
-            late = shares[a] * u - tolerance - seen.selected[a]
-            due += max(math.floor(late + 1e-9), 0)  # line 1
+            late = shares[a] * u - tolerance - seen.selected[a] + 1e-6  # rounding must not spare a round that is owed
+            due += max(math.floor(late), 0)  # line 1
             behind += max(late, 0.0)
-        if due > u - seen.t:
+        if due > u - seen.t or behind - before > 1 - 1e-6:  # in the second case there will never be more room
             return largest(p)  # line 3
-        if behind < u - seen.t + 1:  # then there is room for ever
+        if behind < u - seen.t + 1:  # then there is room forever
             return ask(learner, p)  # line 2
     return largest(p)
 
@@ -242,8 +243,8 @@ def fair_by_deadline(learner: Policy, shares: ArrayLike, tolerance: int = 0) -> 
 
     The j-th play of arm a is due at the first round t with :math:`\lfloor r_a t \rfloor - \alpha \ge j`. While all that
     is due can still be done in time, the learner plays; then the play that is due first is made. Whatever the learner
-    does, :math:`\lfloor r_a t \rfloor - N_a(t) \le \alpha` for every arm after every round. Where shares leave nothing
-    over, as 1/2 and 1/2 do, the learner is never asked.
+    does, :math:`\lfloor r_a t \rfloor - N_a(t) \le \alpha` for every arm after every round. Where the shares are
+    fractions that sum to 1, as 1/2 and 1/2 do, and the tolerance is 0, the learner is never asked.
 
     Parameters
     ----------
@@ -267,8 +268,9 @@ def fair_by_deadline(learner: Policy, shares: ArrayLike, tolerance: int = 0) -> 
 
     Notes
     -----
-    Whether there is room is mostly decided within a few rounds. Where it is not within 10,000 the play that is due
-    first is made, which never does harm.
+    Whether there is room is mostly decided within a few rounds. Where it is not decided within 10,000, the play that is
+    due first is made, which breaks no promise. A play counts as due a millionth of a play early, so that the rounding
+    of 0.1 or 1/3 never spares a round that is owed.
 
     See Also
     --------
@@ -321,7 +323,8 @@ def fair_in_windows(learner: Policy, shares: ArrayLike, tolerance: float = 0.0, 
     tolerance : float
         The unfairness tolerance :math:`\alpha`, at least 0: an arm is served when it is more than this behind.
     credit : float
-        How many plays ahead of its share an arm can be, c, at least 1.
+        How many plays ahead of its share an arm can be, c, at least 0 and at least
+        :math:`(K - 1) r_{\max} - \alpha`, which is below 1.
 
     Returns
     -------
@@ -332,7 +335,7 @@ def fair_in_windows(learner: Policy, shares: ArrayLike, tolerance: float = 0.0, 
     ------
     TypeError, ValueError
         If `learner` is no policy with one play a round, a share is out of range, the tolerance is negative, or the
-        credit is below 1.
+        credit is too small.
 
     See Also
     --------
@@ -353,7 +356,11 @@ def fair_in_windows(learner: Policy, shares: ArrayLike, tolerance: float = 0.0, 
     """
     of_one_play(learner)
     owed = _below_one_in_k(shares, learner.arms)
-    settings: dict[str, Any] = {"shares": owed, "tolerance": checks.real("tolerance", tolerance, 0, math.inf)}
-    settings |= {"credit": checks.real("credit", credit, 1, math.inf), "learner": learner}
+    slack, ahead = checks.real("tolerance", tolerance, 0, math.inf), checks.real("credit", credit, 0, math.inf)
+    least = (owed.size - 1) * owed.max() - slack
+    if ahead < least - 1e-9:
+        wanted = f"at least {least:g}, (K - 1) times the largest share less the tolerance"
+        raise ValueError(f"credit must be {wanted}, not {ahead:g}")
+    settings: dict[str, Any] = {"shares": owed, "tolerance": slack, "credit": ahead, "learner": learner}
     name = f"in windows({learner.name})"
     return Policy(name, fair_in_windows_rule, arms=owed.size, **settings)
