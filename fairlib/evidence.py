@@ -60,7 +60,7 @@ def estimate(values: ArrayLike) -> Estimate:
     >>> f"{estimate([1.0, 2.0, 3.0, 4.0]):.2f}"
     '2.50 ± 0.65'
     """
-    runs = checks.vector("values", values)
+    runs = checks.vector("values", values, each="run")
     if runs.size < 2:
         raise ValueError(f"values must be of two runs or more, not of {runs.size}")
     return Estimate(float(runs.mean()), float(runs.std(ddof=1)) / math.sqrt(runs.size))
@@ -97,7 +97,7 @@ def apart(first: ArrayLike, second: ArrayLike = 0.0) -> float:
     >>> apart(chance, learner) > 3
     True
     """
-    runs = checks.vector("first", first)
+    runs = checks.vector("first", first, each="run")
     if runs.size < _ENOUGH:
         raise ValueError(f"first must be of {_ENOUGH} runs or more, not of {runs.size}: too few for a verdict")
     other = checks.array("second", second)

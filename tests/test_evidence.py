@@ -43,6 +43,8 @@ def test_an_estimate_is_printed_with_its_error():
         (lambda: fl.apart(np.arange(20.0), math.nan), r"^second must be"),
         (lambda: fl.apart(np.arange(20.0), np.ones((20, 1))), r"^second must be a number or a row of numbers"),
         (lambda: fl.apart(np.full(20, math.nan)), r"^first must be"),
+        (lambda: fl.estimate([1.0, math.nan]), r"^values must be numbers, not nan \(run 1\)$"),
+        (lambda: fl.estimate([]), r"^values must be a list of at least one number, one a run, not \[\]$"),
         (lambda: fl.estimate([1.0]), r"^values must be of two runs or more, not of 1"),
         (lambda: fl.estimate(1.0), r"^values must be"),
     ],

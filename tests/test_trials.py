@@ -1,6 +1,7 @@
 """Bounds on trial: each bound against play, in games where it is below the most that can happen (`trials`).
 
-`make test` plays one game of each bound, twenty runs; `make test-full` plays them all, a thousand runs.
+`make test` plays one game of each bound, twenty runs (of Fair-Greedy one); `make test-full` plays them all, a thousand
+runs.
 """
 
 import importlib
@@ -13,13 +14,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trials import COLUMNS, LINES, NUMBER, judge, played, read, record, shared, trial
+from trials import COLUMNS, FEWER, LINES, NUMBER, QUICK, RECORD, RUNS, judge, played, read, record, shared, trial
 
 import fairlib as fl
 from fairlib import shares as sh
 
 FULL = os.environ.get("TRIALS") == "full"
-GAMES = [(name, i) for place, name in enumerate(LINES) for i in (range(NUMBER) if FULL else [place % NUMBER])]
+# Of the dear ones the game at the sharp end, which is the shortest.
+ONE = {name: place % NUMBER if LINES[name].quick == QUICK else NUMBER - 1 for place, name in enumerate(LINES)}
+GAMES = [(name, i) for name in LINES for i in (range(NUMBER) if FULL else [ONE[name]])]
+NAMED: Any = {"argnames": ("name", "number"), "argvalues": GAMES, "ids": [f"{n}-{i}" if FULL else n for n, i in GAMES]}
 VACUOUS: set[tuple[str, int]] = set()
 """Games in which a bound is above all that can happen. Whoever adds one has looked for a game in which it is not."""
 
@@ -37,6 +41,8 @@ ELSEWHERE = {
     "estimate_radius": "test_ranks_bounds.py::test_the_estimate_is_within_its_radius_and_the_regret_within_lemma_5_2",
     "explored_from": "test_ranks_bounds.py::test_explored_from_is_when_the_errors_allow_it",
     "least_exploration": "test_ranks_bounds.py::test_the_bathtub_is_the_worst_case",
+    # It holds for all contexts there can be. So nothing that can happen is above it, and no trial of it could fail.
+    "total_width": "test_exposure_contexts.py::test_the_worst_contexts_come_near_the_bound_on_the_total_width",
 }
 
 
@@ -56,13 +62,42 @@ def test_every_bound_has_a_line():
         assert f"\ndef {name}(" in (Path(__file__).parent / file).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("name", "number"), GAMES, ids=[f"{name}-{i}" if FULL else name for name, i in GAMES])
+@pytest.mark.parametrize(**NAMED)
 def test_a_bound_holds_where_it_bites(name, number):
-    found = trial(name, number, LINES[name].runs if FULL else 20)
+    found = trial(name, number, LINES[name].runs if FULL else LINES[name].quick)
     if FULL:
         record(found)
     assert (found["word"] == "vacuous") is ((name, number) in VACUOUS)
     assert found["word"] in (("held", "vacuous") if FULL else ("held", "open", "vacuous"))
+    assert found["violations"] < found["runs"]  # a single run is too few to tell, but not to be looked at
+
+
+# How far what the worst policy loses may be from `most`: a tenth of the tenth by which a bound has to be below it would
+# do where `most` is exact, but some are means over contexts that are drawn.
+OFF = 0.05
+
+
+@pytest.mark.parametrize(**NAMED)
+def test_the_most_that_can_happen_is_what_the_worst_policy_loses(name, number):
+    """The maximum is attained, so that a bound below it can be broken: the worst policy is above it where it bites."""
+    one = LINES[name].make(number)
+    lost = np.asarray(one.worst()).mean(axis=0)
+    if one.below:
+        assert (lost <= one.most + 1e-9 * one.bound).all()
+        assert (one.bound > lost).all()
+        return
+    assert lost[-1] == pytest.approx(np.broadcast_to(one.most, lost.shape)[-1], rel=OFF)
+    bites = np.asarray(one.bound) < (1 - OFF) * np.asarray(one.most)
+    assert bites[-1]
+    assert (lost[bites] > one.bound[bites]).all()
+
+
+def test_a_maximum_that_nobody_reaches_is_found():
+    """Ranks of two candidates are a third apart on average: the worst policy doesn't lose a round in a round."""
+    one = LINES["fair_greedy_bound"].make(NUMBER - 1)
+    lost = one.worst().mean()
+    assert lost == pytest.approx(one.rounds[-1] / 3, rel=0.01)
+    assert lost < (1 - OFF) * one.rounds[-1]
 
 
 def test_the_record_is_of_these_trials():
@@ -78,6 +113,18 @@ def test_the_record_is_of_these_trials():
         one = LINES[row["bound"]].make(int(row["number"]))
         assert (row["game"], int(row["horizon"])) == (one.game, one.rounds[-1])
         assert float(row["limit"]) == pytest.approx(float(one.bound[-1]), rel=1e-5)
+
+
+def test_the_page_says_what_the_record_says_of_fair_greedy():
+    page = " ".join((RECORD.parent / "trials.md").read_text(encoding="utf-8").split())
+    rows = [row for row in read() if row["policy"] == "Fair-Greedy"]
+    assert {row["runs"] for row in rows} == {str(FEWER)}
+    assert f"its bounds bite from {min(int(row['horizon']) for row in rows):,} rounds on at the earliest" in page
+    assert f"plays each game {FEWER} times, which is just enough" in page
+    fewest = next(n for n in range(1, RUNS) if judge(np.zeros((n, 1)), np.ones(1), 2.0, 0.5).word == "held")
+    assert fewest == FEWER or fewest + 1 == FEWER
+    assert max(float(row["tightness"]) for row in rows) < 0.001
+    assert "loses less than a thousandth of what they allow" in page
 
 
 # The court on trial: what is wrong must be found to be wrong ---------------------------------------------------------
@@ -106,7 +153,6 @@ def test_a_bound_on_the_mean_that_a_paper_misprinted_is_violated():
         ("rank_error", 5, 0.5),
         ("price_probability", 3, 5.0),  # from below
         ("fairness_lower_bound", 0, 40.0),
-        ("total_width", 0, 0.5),  # always
     ],
 )
 def test_a_bound_with_a_wrong_constant_is_violated(name, number, factor):
@@ -118,12 +164,11 @@ def test_a_bound_with_a_wrong_constant_is_violated(name, number, factor):
 
 
 def test_shares_of_violations_are_judged_by_an_interval():
-    """In 1,000 runs 150 violations are too many for 0.1, and 105 leave it open; none are allowed where none may be."""
+    """In 1,000 runs 150 violations are too many for 0.1, and 105 leave it open."""
     values = np.arange(1000)[:, None]
-    for over, failure, word in ((150, 0.1, "violated"), (105, 0.1, "open"), (60, 0.1, "held"), (1, 0.0, "violated")):
-        found = judge(values, np.array([999.0 - over]), 2000.0, failure)
+    for over, word in ((150, "violated"), (105, "open"), (60, "held")):
+        found = judge(values, np.array([999.0 - over]), 2000.0, 0.1)
         assert (found.word, found.violations) == (word, over)
-    assert judge(values, np.array([999.0]), 2000.0, 0.0).word == "held"
     none = judge(values, np.array([1999.0]), 2000.0, 0.1)
     assert none.low == 0.0
     assert none.high == pytest.approx(1 - 0.0005 ** (1 / 1000))
@@ -132,7 +177,7 @@ def test_shares_of_violations_are_judged_by_an_interval():
 
 def test_what_is_above_all_that_can_happen_is_vacuous_and_never_held():
     values = np.ones((20, 2))
-    for failure in (None, 0.1, 0.0):
+    for failure in (None, 0.1):
         assert judge(values, np.array([5.0, 7.0]), np.array([5.0, 6.0]), failure).word == "vacuous"
         assert judge(values, np.array([-1.0, 0.0]), 0.0, failure, below=True).word == "vacuous"
     # Only the rounds in which it bites count.

@@ -36,7 +36,7 @@ def chaining(failure: float) -> Policy:
     r"""Chaining (after Joseph et al., 2016): arms whose intervals hang together are played alike.
 
     From the arm of the highest interval down, every interval that reaches the chain joins it, and the arms of the chain
-    have the same probability. The widths, :math:`\sqrt{\ln(\pi^2 K N_a^2 / 3 \delta) / 2 N_a}`, are ours.
+    have the same probability. The widths, :math:`\sqrt{\ln(\pi^2 K N_a^2 / 3 \delta) / 2 N_a}`, are chosen here.
 
     Parameters
     ----------
@@ -338,9 +338,12 @@ def fair_learn_plays(learner: Policy, shares: ArrayLike, tolerance: float = 0.0)
     r"""FAIR-LEARN with several plays a round: any learner, but those who are behind are served first.
 
     Up to L arms that are more than the tolerance behind are served, those that are furthest behind first. Of the
-    learner's other arms as many are played as there are plays left, each with its probability scaled down alike. If no
-    share is above :math:`1 / \lceil K/L \rceil`, then
-    :math:`r_a t - N_a(t) \le \alpha + \lceil K/L \rceil r_a` always.
+    learner's other arms as many are played as there are plays left, each with its probability scaled down alike.
+
+    Let :math:`m = \lceil K/L \rceil`. If no share is above :math:`1/m`, then
+    :math:`r_a t - N_a(t) \le \alpha + m r_a` always. If all shares are the same number r, then
+    :math:`r t - N_a(t) \le \alpha + \max_s (r s - \lfloor L s/K \rfloor)`, which is :math:`\alpha + (m - 1) r` up to
+    :math:`r = 1/m`, and less than :math:`\alpha + 1` always.
 
     Parameters
     ----------

@@ -11,9 +11,10 @@ from fairlib import checks
 def guard_rounds(arms: int, share: float, floor: float, tolerance: float = 0.0) -> float:
     r"""Return what bounds the expected number of rounds that FAIR-LEARN forces on a learner with a floor.
 
-    .. math:: \frac{K x^\alpha}{1 - e^{-\mathrm{kl}(r, b)}}, \qquad x = \frac{r (1 - b)}{b (1 - r)}
+    .. math:: \frac{1 + \ln M}{\mathrm{kl}(r, b)}, \qquad M = K \Bigl(\frac{r (1 - b)}{b (1 - r)}\Bigr)^\alpha,
 
-    It holds for every horizon and every learner that plays each arm with probability at least b, given the past.
+    and :math:`M / \mathrm{kl}(r, b)` where M is below 1. It holds for every horizon and every learner that plays each
+    arm with probability at least b, given the past.
 
     Parameters
     ----------
@@ -39,13 +40,14 @@ def guard_rounds(arms: int, share: float, floor: float, tolerance: float = 0.0) 
     Examples
     --------
     >>> round(guard_rounds(6, share=0.1, floor=0.12))
-    3013
+    1400
     """
     k = checks.whole("arms", arms, 1)
     r, slack = checks.chance("share", share), checks.real("tolerance", tolerance, 0, math.inf)
     b = checks.real("floor", floor, 0, 1 / k, above=r)
     kl = r * math.log(r / b) + (1 - r) * math.log((1 - r) / (1 - b))
-    return float(k * (r * (1 - b) / (b * (1 - r))) ** slack / -math.expm1(-kl))
+    most = k * (r * (1 - b) / (b * (1 - r))) ** slack
+    return float((1 + math.log(most) if most > 1 else most) / kl)
 
 
 def calibrated_shares(means: ArrayLike) -> NDArray[np.float64]:

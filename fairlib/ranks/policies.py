@@ -67,7 +67,7 @@ def learn(regulariser: float, noise: float, rounds: int, past: Past, half: Half,
     >>> half.estimate
     array([1.5])
     """
-    d, known = half.mean.size, int(half.rounds[0])
+    d, known = half.mean.size, max(int(half.rounds[0]), 0)  # a file may say less, and there is no such row
     if known == 0:
         for i in range(d):
             half.root[i, i] = 1.0 / math.sqrt(regulariser)

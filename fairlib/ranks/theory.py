@@ -502,8 +502,9 @@ def fair_greedy_bound(
     Returns
     -------
     float or ndarray, shape of `horizon`
-        The bound. It grows like the root of T, but exceeds T, and so says nothing, at every T one could play, but in
-        the smallest of games: with two groups on a line it is below T from some thousand rounds on.
+        The bound. It grows like the root of T. It says nothing where it exceeds :math:`T (K - 1) / (K + 1)`, what the
+        worst policy loses on average if each of K groups sends a candidate. That is so at every T one could play,
+        except in the smallest of games: with two groups on a line it is below from some ten thousand rounds on.
 
     Raises
     ------
@@ -554,8 +555,8 @@ def fair_greedy_log_bound(
     Returns
     -------
     float or ndarray, shape of `horizon`
-        The bound. It is of order :math:`\ln^2 T`, and more than T at every T one could play, but in the smallest of
-        games.
+        The bound. It is of order :math:`\ln^2 T`, and more than T at every T one could play, except in the smallest
+        of games.
 
     Raises
     ------
