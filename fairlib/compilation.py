@@ -11,6 +11,8 @@ import contextlib
 import dis
 import hashlib
 import importlib
+import inspect
+import numbers
 import os
 import pathlib
 import shutil
@@ -19,12 +21,14 @@ import sysconfig
 import tempfile
 import threading
 import types
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import Any, TypeVar, overload
 
 import numba
 import numpy as np
+from numba.core.caching import UserProvidedCacheLocator
 from numba.core.errors import NumbaError
 from numba.extending import register_jitable
 from numba.np import linalg as _linalg
@@ -101,6 +105,16 @@ def cache_folder() -> pathlib.Path:
     return pathlib.Path(folder)
 
 
+@cache
+def _shipped() -> pathlib.Path | None:
+    """Return the folder beside the sources if it is there and can only be read, as where one installs for many."""
+    beside = _PACKAGE / "__pycache__"
+    if cache_folder().parent == beside:
+        return None
+    folder = beside / ("numba-" + fingerprint(_PACKAGE))
+    return folder if folder.is_dir() and not os.access(folder, os.W_OK) else None
+
+
 def _parents() -> Iterator[pathlib.Path]:
     """Name where the folder of the cache may lie: beside the sources, or with what else the user keeps."""
     yield _PACKAGE / "__pycache__"
@@ -153,6 +167,22 @@ def helper(function: Any = None, **options: Any) -> Any:
     return partial(_marked, **options) if function is None else _marked(function, **options)
 
 
+def switched_off() -> bool:
+    """Say whether Numba has been told, by ``NUMBA_DISABLE_JIT=1``, to compile nothing: then Python plays.
+
+    Returns
+    -------
+    bool
+        Whether it has been.
+
+    Examples
+    --------
+    >>> switched_off()
+    False
+    """
+    return bool(_config.DISABLE_JIT)
+
+
 _known: set[Any] = set()
 
 
@@ -176,7 +206,8 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     Returns
     -------
     callable
-        The compiled function, which the engine takes as an argument without being compiled again.
+        The compiled function, which the engine takes as an argument without being compiled again; the function
+        itself if Numba is switched off.
 
     Raises
     ------
@@ -192,15 +223,50 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     >>> compiled(dot, float64(float64[::1], float64[::1]))(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     11.0
     """
+    if switched_off():
+        return function
     with _MOVED:  # or another thread could find the folder moved back half-way
-        before = _config.CACHE_DIR
-        _config.CACHE_DIR = str(cache_folder())
-        try:
-            made = _njit(cache=True, nogil=True, **_OPTIONS)(function)
-            _compile(made, signature)
-            return made
-        finally:
-            _config.CACHE_DIR = before
+        if (made := _from_shipped(function, signature)) is None:
+            with _moved(cache_folder()):
+                made = _njit(cache=True, nogil=True, **_OPTIONS)(function)
+                _compile(made, signature)
+        return made
+
+
+@contextlib.contextmanager
+def _moved(folder: pathlib.Path, locators: str = "") -> Iterator[None]:
+    """Let Numba keep compiled code in a folder, and look for it as these classes do, if there are any."""
+    before = _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES
+    _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES = str(folder), locators
+    try:
+        yield
+    finally:
+        _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES = before
+
+
+class _ReadOnly(UserProvidedCacheLocator):
+    """A folder that Numba reads though it can't write there; on its own it would look elsewhere."""
+
+    def ensure_cache_path(self) -> None:
+        """Take the folder as it is."""
+
+
+def _from_shipped(function: Callable[..., Any], signature: Any) -> Any:
+    """Return a function with the compiled code that was shipped; None if there is none for this processor."""
+    if (folder := _shipped()) is None:
+        return None
+    with _moved(folder, f"{__name__}.{_ReadOnly.__name__}"):
+        made = _njit(cache=True, nogil=True, **_OPTIONS)(function)
+    try:
+        found = made._cache.load_overload(signature, made.targetctx)
+    except Exception:  # a file is damaged: reading it may raise anything
+        return None
+    if found is None:
+        return None
+    made._cache.load_overload = lambda *_: found  # once is enough
+    made.compile(signature)
+    made.disable_compile()
+    return made
 
 
 def _compile(made: Any, signature: Any) -> None:
@@ -243,7 +309,7 @@ def direct(made: Any) -> Any:
     >>> times(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     11.0
     """
-    return next(iter(made.overloads.values())).entry_point
+    return made if switched_off() else next(iter(made.overloads.values())).entry_point
 
 
 def is_ours(function: Any) -> bool:
@@ -308,17 +374,19 @@ def kept(text: str, functions: dict[str, Any], signature: Any) -> Any:
             lines.append(f'{name} = helper(getattr({name}, "function", {name}))  # a rule holds its function')
     source = "\n".join([*lines, "", text, ""])
     name = "made_" + hashlib.sha256(source.encode()).hexdigest()[:16]
-    folder = cache_folder() / "made"
-    path = folder / f"{name}.py"
-    if not path.exists() or path.read_text(encoding="utf-8") != source:  # a crash may have left it empty
-        folder.mkdir(exist_ok=True)
+    folders = [each / "made" for each in (cache_folder(), _shipped()) if each is not None]
+    files = [folder / f"{name}.py" for folder in folders]
+    # A crash may have left it empty.
+    if not any(file.exists() and file.read_text(encoding="utf-8") == source for file in files):
+        path = files[0]
+        path.parent.mkdir(exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}")
         part.write_text(source, encoding="utf-8")
         part.replace(path)  # whole or not at all, whoever else is at it
         importlib.invalidate_caches()
     if "fairlib_made" not in sys.modules:  # Numba looks for the module of what it has kept by its name
         package = types.ModuleType("fairlib_made")
-        package.__path__ = [str(folder)]
+        package.__path__ = [str(folder) for folder in folders]
         sys.modules["fairlib_made"] = package
     return compiled(importlib.import_module(f"fairlib_made.{name}").flat, signature)
 
@@ -369,13 +437,15 @@ def codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from codes(each)
 
 
-def reached(function: Any) -> Iterator[tuple[str, Any]]:
+def reached(function: Any, ours: bool = False) -> Iterator[tuple[str, Any]]:
     """Name what a function looks at outside its arguments, in the order in which its code does.
 
     Parameters
     ----------
     function : function
         A plain Python function.
+    ours : bool
+        Whether to look into modules of the package as well.
 
     Yields
     ------
@@ -413,13 +483,17 @@ def reached(function: Any) -> Iterator[tuple[str, Any]]:
                 if within in function.__globals__:
                     value = function.__globals__[within]
                     yield within, value
-                elif not hasattr(builtins, within):
+                elif step.opname == "LOAD_GLOBAL" and not hasattr(builtins, within):  # a class knows names of its own
                     raise UndefinedError(within, function.__name__)
                 else:
                     value = None
             elif step.opname == "LOAD_DEREF" and step.argval in known:
                 within, value = step.argval, known[step.argval]
-            elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and _of_a_reader(value) and hasattr(value, step.argval):
+            elif (
+                step.opname in ("LOAD_ATTR", "LOAD_METHOD")
+                and _looked_into(value, ours)
+                and hasattr(value, step.argval)
+            ):
                 within, value = f"{within}.{step.argval}", getattr(value, step.argval)
                 yield within, value
             elif step.opname != "EXTENDED_ARG":
@@ -489,6 +563,93 @@ def _stamp(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.dtype != object:
         return value.dtype, value.shape, value.flags.c_contiguous, value.tobytes()
     return _Itself(value)
+
+
+def depends(values: Iterable[Any]) -> Iterator[bytes]:
+    """Say what functions do and what all that they reach is, so that another process can tell whether it is the same.
+
+    A `snapshot` is of objects, and for one process. This is of text and numbers: the sources of functions and classes,
+    the reader's and the package's, and the values that they find beside them. What is a library's counts by its name.
+
+    Parameters
+    ----------
+    values : iterable
+        The functions, or other things to begin with.
+
+    Yields
+    ------
+    bytes
+        The same, one after the other, as long as all of that is the same.
+
+    Examples
+    --------
+    >>> limit = 3
+    >>> def under(x):
+    ...     return x < limit
+    >>> before = list(depends([under]))
+    >>> limit = 4
+    >>> [each for each in depends([under]) if each not in before]
+    [b"('limit', 'int 4')"]
+    """
+    known: dict[int, tuple[int, Any]] = {}  # holds what has been said, so that nothing else takes its place
+    stack: list[Any] = []
+
+    def said(value: Any) -> Any:
+        value = getattr(_unmarked(value), "py_func", _unmarked(value))  # a reader may have compiled it himself
+        if value is None or isinstance(value, numbers.Number | str | bytes):
+            return f"{type(value).__name__} {value!r}"
+        if isinstance(value, types.ModuleType):
+            return value.__name__
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            return value.dtype.str, value.shape, hashlib.sha256(value.tobytes()).hexdigest()
+        if id(value) in known:
+            return known[id(value)][0]
+        known[id(value)] = len(known), value
+        if isinstance(value, tuple | list):
+            return type(value).__name__, [said(each) for each in value]
+        if isinstance(value, dict | set | frozenset):
+            parts = value.items() if isinstance(value, dict) else value
+            return type(value).__name__, sorted((said(each) for each in parts), key=repr)
+        if isinstance(value, types.MethodType):
+            return said((value.__func__, value.__self__))
+        if isinstance(value, partial):
+            return said((value.func, value.args, value.keywords))
+        if isinstance(value, types.FunctionType | type):
+            if not _of_a_library(value.__module__) and value.__module__ != "builtins":
+                stack.append(value)
+            return value.__qualname__
+        if hasattr(value, "__dict__") and not _of_a_library(type(value).__module__) and not is_ours(type(value)):
+            return said((type(value), inspect.getattr_static(value, "__call__", None), vars(value)))
+        return type(value).__qualname__, getattr(value, "__name__", "")
+
+    for value in values:
+        yield repr(said(value)).encode()
+    while stack:
+        each = stack.pop()
+        yield _written(each).encode()
+        if isinstance(each, type):
+            continue
+        yield repr(said((each.__defaults__, each.__kwdefaults__))).encode()
+        try:
+            for name, value in reached(each, ours=True):
+                yield repr((name, said(value))).encode()
+        except UndefinedError as error:  # a rule that is interpreted may come to know it later
+            yield str(error).encode()
+
+
+_sources: "weakref.WeakKeyDictionary[Any, str]" = weakref.WeakKeyDictionary()
+
+
+def _written(value: Any) -> str:
+    """Return the source of a function or class, or its code if it has none; once, as its file may be changed later."""
+    if value not in _sources:
+        try:
+            _sources[value] = inspect.getsource(value)
+        except (OSError, TypeError):  # typed at a prompt
+            parts = list(codes(value.__code__)) if isinstance(value, types.FunctionType) else []
+            plain = [[const for const in each.co_consts if not isinstance(const, types.CodeType)] for each in parts]
+            _sources[value] = repr(([(each.co_code, each.co_names) for each in parts], plain))
+    return _sources[value]
 
 
 def afresh(function: Any) -> Any:
@@ -579,6 +740,13 @@ def _of_a_reader(value: Any) -> bool:
     if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == __name__.partition(".")[0]:
         return False
     return getattr(value, "__file__", None) is not None and not _of_a_library(value.__name__)
+
+
+def _looked_into(value: Any, ours: bool) -> bool:
+    """Say whether something is a module whose functions count like those beside the rule."""
+    return _of_a_reader(value) or (
+        ours and isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] == __name__.partition(".")[0]
+    )
 
 
 def _of_a_library(module: str | None) -> bool:

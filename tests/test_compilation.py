@@ -286,6 +286,66 @@ def test_a_folder_that_cannot_be_written_is_not_used(tmp_path, monkeypatch):
         compilation.cache_folder.cache_clear()
 
 
+READ_ONLY = """
+import os, pathlib, tempfile
+from fairlib import compilation
+beside = compilation._PACKAGE / "__pycache__"
+def allowed(path, mode, was=os.access):
+    return not (mode & os.W_OK and pathlib.Path(path).is_relative_to(beside)) and was(path, mode)
+def refused(*how, was=tempfile.TemporaryFile, **more):
+    if pathlib.Path(more["dir"]).is_relative_to(beside):
+        raise PermissionError(13, "Permission denied")
+    return was(*how, **more)
+os.access, tempfile.TemporaryFile = allowed, refused
+compilation._parents = lambda: iter((beside, pathlib.Path("other")))
+"""
+
+
+def test_a_cache_that_can_only_be_read_is_read(tmp_path):
+    """As of a package that is installed for many users. Root may write anywhere, so the system's answer is planted."""
+    shutil.copytree(PACKAGE, tmp_path / "fairlib", ignore=shutil.ignore_patterns("__pycache__"))
+    counts, hits = play(tmp_path)
+    (shipped,) = (tmp_path / "fairlib" / "__pycache__").glob("numba-*")
+    files = {each: each.read_bytes() for each in shipped.rglob("*.*")}
+
+    def again():
+        found, *hits = run(READ_ONLY + PLAY, tmp_path).rsplit(" ", 2)
+        assert found == counts
+        assert {each: each.read_bytes() for each in shipped.rglob("*.*")} == files
+        return list(map(int, hits)), list((tmp_path / "other").rglob("*.nbc"))
+
+    for _ in range(2):
+        hits, written = again()
+        assert hits == [1, 1]
+        assert written == []
+    # What is missing is compiled once, into a folder that can be written.
+    for each in shipped.rglob("*.nbi"):
+        each.unlink()
+    files = {each: each.read_bytes() for each in shipped.rglob("*.*")}
+    assert [again()[0] for _ in range(2)] == [[0, 0], [1, 1]]
+
+
+def test_where_numba_is_switched_off_python_plays_the_same():
+    code = """
+import os
+os.environ["NUMBA_DISABLE_JIT"] = "1"
+import fairlib as fl
+from fairlib import delays, ranks
+game = fl.Bandit(fl.bernoulli([0.2, 0.8]), delay=delays.geometric([0.5, 0.5]))
+own = fl.Policy("own", lambda seen, p: int(seen.t % 2))
+seen = fl.ContextBandit(fl.contexts.sphere(3, [0.6, 0.8]))
+greedy = ranks.section_6(), ranks.fair_greedy()
+for one, policy in ((game, fl.ucb1()), (game, own), (seen, fl.linear.linucb(1.0)), greedy):
+    print(fl.simulate(one, policy, 60, runs=2, rounds=[60]).selected.tolist(), end=" ")
+player = fl.Player(fl.ucb1(), 3)
+player.observe(player.choose().round, 1.0)
+print(player.choose())
+"""
+    there = run(code, PACKAGE.parent)
+    assert there == run(code.replace('"1"', '"0"'), PACKAGE.parent)
+    assert there.count("[[[") == 4
+
+
 def test_a_user_without_a_home_needs_none(tmp_path, monkeypatch):
     """As in a container whose user the system does not know."""
 

@@ -1,6 +1,5 @@
 """Sweeps keep their order, wherever they run, and what is finished when they are interrupted."""
 
-import inspect
 import json
 import os
 import shutil
@@ -13,13 +12,18 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import zoo
 from helpers import same
+from pyarrow import parquet
 
 import fairlib as fl
+from fairlib import stores
 from fairlib.shares import fair_learn, lfg
 
 
@@ -123,29 +127,70 @@ def table():
 
 def test_a_store_holds_what_a_list_would(tmp_path, table):
     pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path / "new" / "store"), table)
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "new" / "store").set_index("setting"), table)
+    rows = pd.read_parquet(tmp_path / "new" / "store")
+    rows = rows.set_index("_line").loc[[json.dumps(setting, sort_keys=True) for setting in MANY]]
+    pd.testing.assert_frame_equal(rows.reset_index(drop=True), table[["regret", "least", "seen"]], check_names=False)
     heading = json.loads((tmp_path / "new" / "store" / "_sweep.json").read_text(encoding="utf-8"))
-    assert heading["experiment"] == "measured"
+    assert heading["format"] == 2
     assert "fair_learn(fl.ucb1(), [0.1, 0.2])" in heading["source"]
     assert heading["versions"]["fairlib"] == fl.__version__
 
 
-def test_a_second_call_runs_what_is_missing(tmp_path, table):
-    begun = []
+def counted(folder, stop=None):
+    """Make an experiment that leaves a file for each setting that it was begun at; at one it fails, for once."""
 
-    def measured(gap, seed, stop=(91,)):
-        begun.append((gap, seed))
-        if len(begun) in stop:
+    def measured(gap, seed):
+        number = len(list(folder.iterdir()))
+        (folder / f"{number:03} {gap} {seed}").touch()
+        if (gap, seed) == stop and not any(folder.glob(f"* {gap} {seed} failed")):
+            (folder / f"{number:03} {gap} {seed} failed").touch()
             raise OSError("the lights went out")
-        return globals()["measured"](gap, seed)
+        return {"product": gap * seed}
 
+    return measured
+
+
+def begun(folder):
+    return [tuple(map(float, file.name.split()[1:3])) for file in sorted(folder.iterdir()) if "failed" not in file.name]
+
+
+@pytest.fixture
+def notes(tmp_path):
+    (tmp_path / "notes").mkdir()
+    return tmp_path / "notes"
+
+
+def products(settings):
+    rows = [setting | {"product": setting["gap"] * setting["seed"]} for setting in settings]
+    return pd.DataFrame(rows).rename_axis("setting")
+
+
+def test_a_second_call_runs_what_is_missing(tmp_path, notes):
+    experiment, store, whole = counted(notes, (0.18, 0)), tmp_path / "store", products(MANY)
     with pytest.raises(fl.SweepError, match=r"^setting 90, .*the lights went out \(90 of 200") as ended:
-        fl.sweep(measured, MANY, store=tmp_path)
-    pd.testing.assert_frame_equal(ended.value.results, table[:90])
-    pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path), table)
-    assert begun == [tuple(setting.values()) for setting in (*MANY[:91], *MANY[90:])]
-    pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path), table)
-    assert len(begun) == 201, "what is finished was run again"
+        fl.sweep(experiment, MANY, store=store)
+    pd.testing.assert_frame_equal(ended.value.results, whole[:90])
+    pd.testing.assert_frame_equal(fl.sweep(experiment, MANY, store=store), whole)
+    assert begun(notes) == [tuple(setting.values()) for setting in (*MANY[:91], *MANY[90:])]
+    pd.testing.assert_frame_equal(fl.sweep(experiment, MANY, store=store), whole)
+    assert len(begun(notes)) == 201, "what is finished was run again"
+
+
+def test_a_store_grows_and_gives_the_rows_that_are_asked_for_in_their_order(tmp_path, notes):
+    experiment, store = counted(notes), tmp_path / "store"
+    fl.sweep(experiment, MANY[:20], store=store)
+    asked = [*MANY[30:10:-1], *MANY[:5]]
+    pd.testing.assert_frame_equal(fl.sweep(experiment, asked, store=store), products(asked))
+    assert sorted(begun(notes)) == sorted(tuple(setting.values()) for setting in MANY[:31]), "only what was missing"
+    turned = [{"seed": setting["seed"], "gap": setting["gap"]} for setting in MANY[7:3:-1]]
+    pd.testing.assert_frame_equal(fl.sweep(experiment, turned, store=store), products(turned))
+    numpy = [{"gap": np.float64(setting["gap"]), "seed": np.int64(setting["seed"])} for setting in MANY[:3]]
+    pd.testing.assert_frame_equal(fl.sweep(experiment, numpy, store=store), products(numpy))
+    assert len(begun(notes)) == 31
+    fl.sweep(experiment, [{"gap": np.float32(0.5), "seed": 1}, {"gap": 0.5, "seed": 1}], store=store)
+    assert len(begun(notes)) == 33, "an experiment may calculate otherwise with another type"
+    with pytest.raises(ValueError, match=r"^settings must differ where they are stored, and 2 is 0 again"):
+        fl.sweep(experiment, [*MANY[:2], MANY[0]], store=store)
 
 
 def slow(gap, seed):
@@ -195,13 +240,16 @@ def test_a_caller_that_is_killed_is_continued(tmp_path, table):
 FULL = """
 import resource, sys
 import fairlib as fl
+from fairlib import saved
 from test_sweeps import MANY, measured
-def filling(gap, seed):
-    if (gap, seed) == (0.06, 0):
+whole, count = saved.whole, [0]
+def filling(where):
+    count[0] += 1
+    if count[0] == 12:  # the heading is one of them
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-    return measured(gap, seed)
-filling.__qualname__ = "measured"
-fl.sweep(filling, MANY, store=sys.argv[1])
+    return whole(where)
+saved.whole = filling
+fl.sweep(measured, MANY, store=sys.argv[1])
 """
 
 
@@ -212,10 +260,6 @@ def test_a_full_disk_is_told_and_what_is_finished_is_kept(tmp_path, table):
     assert "SweepError: setting 30, " in said
     assert f"OSError: store {tmp_path} can't be written: [Errno 27] File too large (30 of 200 settings" in said
     assert len(list(tmp_path.iterdir())) == 11, "something half-written was left"
-    heading = json.loads((tmp_path / "_sweep.json").read_text(encoding="utf-8"))
-    (tmp_path / "_sweep.json").write_text(
-        json.dumps(heading | {"source": inspect.getsource(measured)}), encoding="utf-8"
-    )
     pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path), table)
 
 
@@ -245,7 +289,9 @@ def test_a_folder_that_can_be_read_only_is_told_and_a_finished_sweep_in_it_is_re
     place = Path(tempfile.mkdtemp(dir="/tmp"))  # pytest's own can't be entered by anyone else
     place.chmod(0o755)
     fl.sweep(measured, MANY[:5], store=place / "cut")
-    sorted((place / "cut").glob("part-*"))[-1].unlink()
+    one = min((place / "cut").glob("part-*"))
+    gone = MANY.index(json.loads(pd.read_parquet(one)["_line"][0]))
+    one.unlink()
     (place / "cut").chmod(0o555)
     process = subprocess.run(
         [sys.executable, "-c", CLOSED, str(place)], capture_output=True, text=True, env=ENV, check=False
@@ -255,28 +301,38 @@ def test_a_folder_that_can_be_read_only_is_told_and_a_finished_sweep_in_it_is_re
     new, old, cut = process.stdout.splitlines()
     assert new.startswith(f"store must be a folder that can be read and written, not {place}/new: [Errno 13]")
     assert old == "5", "nothing was missing, so nothing had to be written"
-    assert cut.startswith("setting 4, ")
+    assert cut.startswith(f"setting {gone}, ")
     assert f"OSError: store {place}/cut can't be written: [Errno 13] Permission denied" in cut
     assert cut.endswith("(4 of 5 settings are finished: see its results) 4")
 
 
 def test_a_store_with_anything_else_is_refused(tmp_path):
     fl.sweep(measured, MANY[:3], store=tmp_path)
-    for experiment, settings, said in (
-        (measured, MANY[:2], "its number of settings was 3 and is now 2"),
-        (measured, MANY[1:4], "its digest of its settings was"),
-        (end_of_game, MANY[:3], "its experiment was 'measured' and is now 'end_of_game'; its source was"),
-    ):
-        with pytest.raises(ValueError, match=f"^store must hold this very sweep, and .* holds another: {said}"):
-            fl.sweep(experiment, settings, store=tmp_path)
+    another = r"^store must hold this very experiment, and .* holds another: "
+    with pytest.raises(ValueError, match=f"{another}.*fair_learn was fairlib"):
+        fl.sweep(end_of_game, MANY[:3], store=tmp_path)
     heading = json.loads((tmp_path / "_sweep.json").read_text(encoding="utf-8"))
-    heading["versions"]["numpy"] = "1.0"
-    (tmp_path / "_sweep.json").write_text(json.dumps(heading), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"its versions was .*'numpy': '1.0'"):
-        fl.sweep(measured, MANY[:3], store=tmp_path)
-    for wrong in ("", "[]", "{}", "no"):
+    for name in ("numpy", "sources of fairlib"):
+        changed = heading | {"versions": heading["versions"] | {name: "1.0"}}
+        (tmp_path / "_sweep.json").write_text(json.dumps(changed), encoding="utf-8")
+        with pytest.raises(ValueError, match=f"{another}{name} was 1.0 and is "):
+            fl.sweep(measured, MANY[:3], store=tmp_path)
+    old = {
+        "experiment": "measured",
+        "source": "",
+        "number of settings": 3,
+        "digest of its settings": "0",
+        "versions": {},
+    }
+    no_dicts = [heading | {"experiment": 3}, heading | {"versions": ["x"]}, heading | {"experiment": {"x": [{}]}}]
+    for wrong, said in (
+        *((text, "") for text in ("", "[]", "{}", "no", "3", '"format"', "[" * 100_000, "\0", '{"format": 2}')),
+        *((json.dumps(each), "") for each in no_dicts),
+        (json.dumps(old), "is neither: it was made by an older fairlib"),
+        (json.dumps(heading | {"format": 3}), "is neither: it is of format 3, not 2"),
+    ):
         (tmp_path / "_sweep.json").write_text(wrong, encoding="utf-8")
-        with pytest.raises(ValueError, match=r"^store must be a new folder or a sweep's"):
+        with pytest.raises(ValueError, match=rf"^store must be .*{tmp_path}.*{said}|{another}"):
             fl.sweep(measured, MANY[:3], store=tmp_path)
     (tmp_path / "a file").touch()
     with pytest.raises(ValueError, match=r"^store must be a folder that can be read and written"):
@@ -296,14 +352,189 @@ def test_a_part_that_was_cut_short_is_named(tmp_path, table):
     pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path), table)
 
 
-@pytest.mark.parametrize("result", [3, {"x": [1]}, {"gap": 1}, {"setting": 1}])
+def product(a, b):
+    return {"product": a * b}
+
+
+PAIRS = [{"a": a, "b": b} for a in range(3) for b in range(3)]
+
+
+def crafted(columns, mark, path, **how):
+    schema = pa.schema(dict(zip(columns, (column.type for column in columns.values()), strict=True)))
+    with parquet.ParquetWriter(path, schema, **{"store_schema": False} | how) as writer:
+        writer.write_table(pa.table(columns))
+        if mark is not None:
+            writer.add_key_value_metadata(mark)
+
+
+LINES = pa.array(['{"a": 0, "b": 0}', '{"a": 0, "b": 1}'])
+TWICE = pa.array(['{"a": 0, "b": 0}'] * 2)
+ONES = pa.array([1, 1])
+
+
+@pytest.mark.parametrize(
+    ("columns", "how", "said"),
+    [
+        ({"_line": TWICE, "product": ONES}, {}, "a setting is missing or there twice"),
+        ({"_line": pa.array([None, "x"]), "product": ONES}, {}, "a setting is missing or there twice"),
+        ({"_line": pa.array([-1, 0]), "product": ONES}, {}, "it has no settings"),
+        ({"_line": pa.array([0.5, 1]), "product": ONES}, {}, "it has no settings"),
+        ({"product": ONES}, {}, "it has no settings"),
+        ({"_line": LINES, "product": pa.array([[1], [2]])}, {}, "its column 'product' is of list"),
+        ({"_line": LINES, "a": ONES}, {}, "its column 'a' is called as a setting is"),
+        ({"_line": LINES, "product": ONES}, {"compression": "zstd"}, "it is compressed in another way"),
+        ({"_line": pa.array(map(str, range(1001)))}, {}, "it is larger than a part"),
+        ({"_line": LINES, "x": pa.array(["x" * 2**16, "y"])}, {}, "it is larger than a part"),
+        (
+            {"_line": pa.array(map(str, range(1000))), "x": pa.array(["x" * 2**10] * 1000)},
+            {},
+            "its column 'x' is too long",
+        ),
+    ],
+)
+def test_a_part_that_no_sweep_wrote_is_refused_by_its_path(tmp_path, monkeypatch, columns, how, said):
+    monkeypatch.setattr(stores, "_BYTES", 2**16)
+    fl.sweep(product, PAIRS, store=tmp_path)
+    mark = parquet.read_metadata(next(tmp_path.glob("part-*"))).metadata
+    crafted(columns, mark, tmp_path / "part-own.parquet", **how)
+    with pytest.raises(ValueError, match=rf"^store has a file that can't be read, .*part-own.parquet: {said}"):
+        fl.sweep(product, PAIRS, store=tmp_path)
+
+
+@pytest.mark.parametrize("mark", [None, {"fairlib": "0"}, {"pandas": "[" * 10_000}, {"ARROW:schema": "AAAA"}])
+def test_a_part_of_another_sweep_is_refused_by_its_path(tmp_path, mark):
+    fl.sweep(product, PAIRS, store=tmp_path)
+    crafted({"_line": LINES, "product": ONES}, mark, tmp_path / "part-own.parquet")
+    with pytest.raises(ValueError, match=rf"^store has a file that can't be read, {tmp_path}.*part-own.parquet: "):
+        fl.sweep(product, PAIRS, store=tmp_path)
+
+
+def test_the_names_of_parts_do_not_matter_and_metadata_of_others_is_not_read(tmp_path):
+    expected = fl.sweep(product, PAIRS, store=tmp_path)
+    first, second, *_ = tmp_path.glob("part-*")
+    first.rename(tmp_path / "part-between.parquet")
+    second.rename(first)
+    (tmp_path / "part-between.parquet").rename(second)
+    pd.testing.assert_frame_equal(fl.sweep(product, PAIRS, store=tmp_path), expected)
+    mark = parquet.read_metadata(first).metadata | {b"pandas": b"[" * 10_000}
+    crafted({"_line": LINES, "product": pa.array([0, 0])}, mark, tmp_path / "part-own.parquet")
+    pd.testing.assert_frame_equal(fl.sweep(product, PAIRS, store=tmp_path), expected)
+
+
+def test_a_failing_setting_is_kept_and_the_rest_is_run():
+    settings = [{"i": i} for i in (1, 0, 2, 0, 4)]
+    here = fl.sweep(inverse, settings, errors="keep")
+    with ThreadPoolExecutor(2) as pool:
+        there = fl.sweep(inverse, settings, errors="keep", executor=pool)
+    for swept in (here, there):
+        assert [swept[i] for i in (0, 2, 4)] == [1, 0.5, 0.25]
+        assert all(isinstance(swept[i], ZeroDivisionError) for i in (1, 3))
+    assert "in inverse" in there[1].__notes__[0], "where it was raised must not be lost on the way"
+
+
+def test_what_failed_stands_in_a_column_and_is_tried_again(tmp_path, notes):
+    experiment, store, whole = counted(notes, (0.18, 0)), tmp_path / "store", products(MANY)
+    kept = fl.sweep(experiment, MANY, store=store, errors="keep")
+    assert kept["exception"].dropna().to_dict() == {90: "OSError: the lights went out"}
+    pd.testing.assert_frame_equal(kept.drop(index=90).drop(columns="exception"), whole.drop(index=90))
+    assert kept.loc[90, ["gap", "seed"]].tolist() == [0.18, 0]
+    assert np.isnan(kept.loc[90, "product"])
+    again = fl.sweep(experiment, MANY, store=store, errors="keep")
+    assert again["exception"].isna().all()
+    pd.testing.assert_frame_equal(again.drop(columns="exception"), whole)
+    pd.testing.assert_frame_equal(fl.sweep(experiment, MANY, store=store), whole)
+    assert len(begun(notes)) == 201
+
+
+def test_what_always_fails_is_told_each_time_and_alone(tmp_path):
+    def fails(i):
+        raise ValueError(i)
+
+    for _ in range(2):
+        kept = fl.sweep(fails, [{"i": 1}, {"i": 2}], store=tmp_path, errors="keep")
+        assert kept.to_dict("list") == {"i": [1, 2], "exception": ["ValueError: 1", "ValueError: 2"]}
+    with pytest.raises(fl.SweepError, match="ValueError: 1"):
+        fl.sweep(fails, [{"i": 1}, {"i": 2}], store=tmp_path)
+
+
+def test_ctrl_c_is_no_failure_to_be_kept():
+    def experiment(i):
+        if i == 3:
+            raise KeyboardInterrupt
+        return 6 / i
+
+    with pytest.warns(UserWarning, match="2 of 5 settings are finished"):
+        swept = fl.sweep(experiment, [{"i": i} for i in (1, 0, 2, 3, 4)], errors="keep")
+    assert [swept[0], *swept[2:]] == [6, 3, None, None]
+    assert isinstance(swept[1], ZeroDivisionError)
+
+
+@pytest.mark.parametrize("number", [1, 3, 7, 20])
+def test_parts_are_all_settings_once(number, tmp_path):
+    parts = [fl.sweep(product, MANY_PAIRS, store=tmp_path, part=(i, number)) for i in range(number)]
+    assert sorted(place for each in parts for place in each.index) == list(range(len(MANY_PAIRS)))
+    written = sorted(tmp_path.iterdir())
+    whole = fl.sweep(product, MANY_PAIRS, store=tmp_path)
+    assert whole["product"].tolist() == [each["a"] * each["b"] for each in MANY_PAIRS]
+    assert sorted(tmp_path.iterdir()) == written
+    lists = [fl.sweep(product, MANY_PAIRS, part=(i, number)) for i in range(number)]
+    assert [len(each) for each in lists] == [len(each) for each in parts]
+    assert lists[0][0] == {"product": 0}
+
+
+MANY_PAIRS = [{"a": a, "b": b} for a in range(4) for b in range(4)]
+TASK = """
+import sys
+import fairlib as fl
+from test_sweeps import MANY, lasting
+fl.sweep(lasting, MANY, store=sys.argv[1], part=(int(sys.argv[2]), 3) if sys.argv[2] != "all" else None)
+"""
+
+
+def lasting(gap, seed):
+    time.sleep(0.01)
+    return {"product": gap * seed, "process": os.getpid()}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing is killed so there")
+def test_processes_that_write_to_one_store_at_the_same_time_lose_and_double_nothing(tmp_path):
+    def begin(*tasks):
+        command = [sys.executable, "-c", TASK, str(tmp_path)]
+        return [subprocess.Popen([*command, task], env=ENV, stderr=subprocess.PIPE) for task in tasks]
+
+    first, *others = begin("0", "0", "1", "2", "2", "all")  # two of them run what another runs at the same time
+    while len(list(tmp_path.glob("part-*"))) < 30:
+        time.sleep(0.02)
+    first.kill()
+    for process in (first, *others):
+        said = process.communicate()[1].decode()
+        assert process is first or process.returncode == 0, said
+    swept = fl.sweep(lasting, MANY, store=tmp_path)
+    pd.testing.assert_frame_equal(swept.drop(columns="process"), products(MANY))
+    assert os.getpid() not in set(swept["process"]), "something was lost and had to be run again"
+    pd.testing.assert_frame_equal(fl.sweep(lasting, MANY, store=tmp_path), swept)
+
+
+def test_a_part_and_a_way_with_errors_are_refused_by_name():
+    for part in ((3, 3), (-1, 3), (0, 0)):
+        with pytest.raises(ValueError, match=r"^part must be a whole number"):
+            fl.sweep(product, PAIRS, part=part)
+    odd: tuple[Any, ...] = (3, "01", (1,), (0.0, 1), (0, 1, 2))
+    for one in odd:
+        with pytest.raises(TypeError, match=r"^part must be a"):
+            fl.sweep(product, PAIRS, part=one)
+    with pytest.raises(ValueError, match=r"^errors must be 'raise' or 'keep', not 'ignore'"):
+        fl.sweep(product, PAIRS, errors="ignore")
+
+
+@pytest.mark.parametrize("result", [3, {"x": [1]}, {"gap": 1}, {"setting": 1}, {"exception": "x"}, {"x": 2**70}])
 def test_what_cannot_be_stored_is_refused(tmp_path, result):
     with pytest.raises(fl.SweepError, match="TypeError: experiment must") as ended:
         fl.sweep(lambda gap: result, [{"gap": 1}], store=tmp_path)
     assert len(ended.value.results) == 0
 
 
-@pytest.mark.parametrize("setting", [{"game": fl.ucb1()}, {"setting": 1}, {"means": [0.5]}])
+@pytest.mark.parametrize("setting", [{"game": fl.ucb1()}, {"setting": 1}, {"means": [0.5]}, {3: 1}, {"a": 1j}])
 def test_settings_that_cannot_be_stored_are_refused(tmp_path, setting):
     with pytest.raises(TypeError, match=r"^settings must be dicts of numbers and strings"):
         fl.sweep(dict, [setting], store=tmp_path)
