@@ -21,7 +21,18 @@ from numba import types
 from numba.extending import overload
 
 from fairlib import checks
-from fairlib.compilation import UndefinedError, afresh, at_once, codes, helper, is_ours, kept, snapshot
+from fairlib.compilation import (
+    UndefinedError,
+    afresh,
+    at_once,
+    codes,
+    depends,
+    helper,
+    is_ours,
+    kept,
+    snapshot,
+    switched_off,
+)
 from fairlib.desk import FINDERS, OnDesk
 from fairlib.rules import Array, News, Rule
 
@@ -512,13 +523,11 @@ class Bound:
 
     @property
     def mark(self) -> str:
-        """A mark of the functions' text and of all settings, the same in each process."""
-        digest = hashlib.sha256(self.text.encode())
-        for each in self._laid_out.functions.values():
-            try:
-                digest.update(inspect.getsource(each).encode())
-            except (OSError, TypeError):  # typed at a prompt
-                digest.update(repr(getattr(getattr(each, "__code__", None), "co_code", each)).encode())
+        """A mark of the rule, of all functions and numbers it uses, and of its settings, the same in each process."""
+        digest, names = hashlib.sha256(self.text.encode()), self.names
+        used = sorted(name for name in names if name != "helper" and re.search(rf"\b{name}\b", self.text))
+        for each in depends(names[name] for name in used):
+            digest.update(each)
         digest.update(self._laid_out.written())
         return digest.hexdigest()
 
@@ -553,6 +562,8 @@ class Bound:
     def ready(self, name: str, level: int) -> Any:
         """Return the function that the engine calls, compiled, or interpreted with a warning if it can't be compiled.
 
+        Where Numba is switched off it is interpreted, and nothing is said.
+
         Parameters
         ----------
         name : str
@@ -565,6 +576,8 @@ class Bound:
         callable
             The function.
         """
+        if switched_off():
+            return self.interpreted
         try:
             return OnDesk(self.compiled())
         except WrongAnswerError as error:  # without Numba's many calls in between

@@ -4,6 +4,7 @@ import math
 import numbers
 import os
 import pathlib
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = [
     "path",
     "text",
     "instance",
+    "rows",
     "said",
 ]
 
@@ -323,7 +325,13 @@ _NO_NUMBERS = bool, np.bool_, np.timedelta64  # though Python or NumPy has them 
 
 
 def vector(
-    name: str, value: ArrayLike, low: float = -math.inf, high: float = math.inf, *, above: float = -math.inf
+    name: str,
+    value: ArrayLike,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    above: float = -math.inf,
+    each: str = "arm",
 ) -> NDArray[np.float64]:
     """Take a list of finite numbers, one an arm, each from `low` to `high` and above `above`.
 
@@ -337,6 +345,8 @@ def vector(
         The closed range allowed.
     above : float
         What each number must exceed.
+    each : str
+        What each number belongs to, an arm or a run, for the message.
 
     Returns
     -------
@@ -356,14 +366,15 @@ def vector(
     Traceback (most recent call last):
     ValueError: means must be numbers in [0, 1], not 1.2 (arm 1)
     """
-    array = floats(name, value, "a list of numbers, one an arm")
+    one = f"one {'an' if each[0] in 'aeiou' else 'a'} {each}"
+    array = floats(name, value, f"a list of numbers, {one}")
     if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"{name} must be a list of at least one number, one an arm, not {said(value)}")
+        raise ValueError(f"{name} must be a list of at least one number, {one}, not {said(value)}")
     bad = ~(np.isfinite(array) & (array >= low) & (array <= high) & (array > above) & (np.abs(array) <= _MOST))
     if bad.any():
-        arm = int(np.argmax(bad))
+        at = int(np.argmax(bad))
         raise ValueError(
-            f"{name} must be numbers{_range(low, high, above)}{_size(array[arm])}, not {array[arm]} (arm {arm})"
+            f"{name} must be numbers{_range(low, high, above)}{_size(array[at])}, not {array[at]} ({each} {at})"
         )
     array.flags.writeable = False
     return array
@@ -625,6 +636,40 @@ def instance(name: str, value: Any, kind: Any, example: str) -> Any:
     TypeError: learner must be a Policy, such as ucb1(), not 3
     """
     if not isinstance(value, kind):
+        raise TypeError(f"{name} must be {example}, not {said(value)}")
+    return value
+
+
+def rows(name: str, value: Any, example: str) -> Iterable[Any]:
+    """Take something to go through row by row, which text, a table by columns and a set are not.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : object
+        What was given.
+    example : str
+        What it is, for the message.
+
+    Returns
+    -------
+    iterable
+        The same.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else.
+
+    Examples
+    --------
+    >>> rows("events", "log.csv", "a log, visit by visit")
+    Traceback (most recent call last):
+    TypeError: events must be a log, visit by visit, not 'log.csv'
+    """
+    unordered = isinstance(value, str | bytes | Mapping | Set) or getattr(value, "shape", None) == ()
+    if unordered or not isinstance(value, Iterable):
         raise TypeError(f"{name} must be {example}, not {said(value)}")
     return value
 

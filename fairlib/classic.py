@@ -238,7 +238,7 @@ def ucb1_bound(game: Bandit, horizon: ArrayLike) -> NDArray[np.float64]:
 
 
 def ucb1_worst_case_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
-    r"""Bound on UCB1's expected regret whatever the means (Patil et al., Theorem 7, repaired as in erratum E-P13).
+    r"""Bound on UCB1's expected regret whatever the means (Patil et al., Theorem 7, repaired as in erratum E-P13b).
 
     .. math:: 2 \sqrt{2 K T \ln T} + \zeta(3) K
 

@@ -118,7 +118,7 @@ _ROOM = 2**20  # for feedback under way: numbers of rewards
 _CHAINS = 2**18
 
 
-def _allow(size: int, what: str) -> None:
+def _allow(size: int, what: str, instead: str = "record fewer rounds, or play fewer of them") -> None:
     """Say how much memory something takes, if it is much, before it is taken; refuse it if there is not so much."""
     if size < _MUCH:
         return
@@ -127,7 +127,7 @@ def _allow(size: int, what: str) -> None:
     free = psutil.virtual_memory().available
     text = f"{what} takes {size / _MUCH:,.1f} GiB of memory"
     if size > free:
-        raise MemoryError(f"{text}, and {free / _MUCH:,.1f} GiB are free: record fewer rounds, or play fewer of them")
+        raise MemoryError(f"{text}, and {free / _MUCH:,.1f} GiB are free: {instead}")
     warnings.warn(text, stacklevel=3)
 
 
@@ -239,7 +239,11 @@ def _compiled(
     room, most = _ROOM, int(recorded[-1]) * game.plays
     while True:
         rest = recorded, *streams(chance, run), selected_at, reward_at, sums_at, watch
-        failed = play(game, horizon, min(room, most), *rest)
+        try:
+            failed = play(game, horizon, min(room, most), *rest)
+        except IndexError as error:
+            whose = f"the rule of {game.policy.name!r}, or a draw of your own,"
+            raise IndexError(f"{whose} broke off in round {watch[1]} of run {run}: {error}") from error
         if failed:
             raise game.fault(failed, run)
         if not watch[2]:

@@ -1,7 +1,9 @@
 """A policy put to work: asked for arms, and told what they paid, when and in whatever order that comes to be known."""
 
+import math
 import os
 import threading
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -11,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks, saved
 from fairlib.contexts import ContextPolicy
+from fairlib.engine import _allow
 from fairlib.policy import Policy
 from fairlib.rules import Seen
 from fairlib.stepping import Seat, absorber, fresh_past, fresh_ridge, root, streams
@@ -105,37 +108,24 @@ class Player:
         rewards: tuple[float, float] = (0.0, 1.0),
         seed: int | SeedSequence = 0,
     ) -> None:
-        self.policy = _policy(policy)
-        self.arms = _made_for("arms", arms, getattr(policy, "arms", None), policy)
-        self.plays = getattr(policy, "plays", 1)
-        checks.whole("arms", self.arms, self.plays)
-        self.horizon = policy.horizon if horizon is None else policy.check_horizon(horizon)
-        self.rewards = _range(rewards)
-        sizes = {"K": self.arms}
-        self._contextual = isinstance(policy, ContextPolicy)
-        number = checks.whole("groups", groups, 1)
-        if self._contextual:
-            sizes |= {"d": _made_for("dimension", dimension, getattr(policy, "dimension", None), policy)}
-            sizes |= {"G": number}
-        elif dimension is not None or number != 1:
-            raise TypeError(f"dimension and groups must be left out, as policy {policy.name!r} takes no contexts")
-        history = policy.bound.asks("past")
-        if self.horizon is not None:
-            sizes |= {"T": self.horizon}
-        elif history or policy.bound.needs("T"):
-            raise TypeError(f"horizon must be given, as policy {policy.name!r} remembers every round")
+        self.policy, self.plays = _policy(policy), getattr(policy, "plays", 1)
+        self._sizes = sizes = _sizes(policy, arms, dimension, groups, horizon)
+        self.arms, self.horizon, self.rewards = sizes["K"], sizes.get("T"), _range(rewards)
+        self._contextual, self._history = isinstance(policy, ContextPolicy), policy.bound.asks("past")
+        room = sum(math.prod(shape) for shape, _ in _room(policy, sizes).values())
+        _allow(8 * room, f"what {policy.name!r} remembers of {self.arms:,} arms", "take fewer arms or rounds")
         rule = policy.bound.interpreted if policy.interpret else policy.bound.ready(f"the rule of {policy.name!r}", 2)
-        self._seat, self._sizes = Seat(policy, rule, sizes), sizes
+        self._seat = Seat(policy, rule, sizes)
         self._own, _ = streams(root(seed), 0)
         self._t = 0
         self._selected, self._observed = np.zeros(self.arms, np.int64), np.zeros(self.arms, np.int64)
         self._total = np.zeros(self.arms)
         if isinstance(policy, ContextPolicy):
             self._ridge = fresh_ridge(policy.ridge, sizes["d"])
-            self._past = fresh_past(sizes["T"] if history else 0, self.arms, sizes["d"])
-        self._history = history
+            self._past = fresh_past(sizes["T"] if self._history else 0, self.arms, sizes["d"])
         self._waiting: dict[int, _Waiting] = {}
         self._lock = threading.RLock()
+        self._file: str | None = None  # that it was loaded from
 
     def choose(self, contexts: ArrayLike | None = None, groups: ArrayLike | None = None) -> Choice:
         """Choose the arms of the next round.
@@ -156,7 +146,8 @@ class Player:
         ------
         TypeError, ValueError
             If the contexts are missing, not wanted or don't fit, the horizon is over, the policy remembers every round
-            and has not been told of the last, or its rule gives no probabilities; then nothing has changed.
+            and has not been told of the last, or its rule gives no probabilities. Of a player that was loaded, also if
+            its rule fails at what it remembers; the message names the file. Then nothing has changed.
 
         Examples
         --------
@@ -192,8 +183,13 @@ class Player:
                         f"the rule of {self.policy.name!r} must return probabilities in [0, 1] that sum to "
                         f"{self.plays}, or an arm that there is; in round {t} it did not"
                     )
-            except BaseException:
+            except BaseException as error:
                 self._seat, self._own.bit_generator.state = seat, luck
+                if self._file is not None and isinstance(error, _OF_NUMBERS):
+                    raise ValueError(
+                        f"{self._file} may have been altered: in round {t} the rule of {self.policy.name!r} failed at "
+                        f"what it remembers from there ({error})"
+                    ) from error
                 raise
             self._t = t
             arms, p = tuple(chosen.tolist()), self._seat.p.tolist()
@@ -358,12 +354,17 @@ class Player:
                 ),
             }
             if self._contextual:
-                arrays["waiting_contexts"] = np.array([self._waiting[row[0]].contexts for row in rows])
+                shown = [self._waiting[row[0]].contexts for row in rows]
+                arrays["waiting_contexts"] = np.array(shown).reshape(-1, self.arms, self._sizes["d"])
             saved.write(path, "player", heading, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], policy: Policy | ContextPolicy) -> Self:
         """Go on where a player was when it was saved: it will choose what that one would have chosen.
+
+        All that the file says is checked against the policy, but for the numbers in the rule's own memory, of which
+        only the rule knows what they mean. A rule that was given others there may play something else or fail, and
+        takes as long as they make it take; it can't read or write beyond its arrays.
 
         Parameters
         ----------
@@ -381,32 +382,106 @@ class Player:
         ------
         FileNotFoundError
             If there is no such file.
-        TypeError, ValueError
-            If the file holds no player, not a whole one, that of another policy, or of another version of fairlib.
+        TypeError
+            If `path` is no path, or `policy` no policy.
+        ValueError
+            If the file holds no player, not a whole one, numbers that no player has, that of another policy or with
+            another rule (the functions and numbers that it uses count, too), or of another version of fairlib; the
+            message names the path.
         """
-        heading, arrays = saved.read(path, "player")
         own = _signature(policy)
-        try:
-            found = {name: heading[name] for name in own}
+        names = {*_room(policy, dict.fromkeys("KdGT", 1)), *_LISTS}
+        names |= {"waiting_contexts"} if isinstance(policy, ContextPolicy) else set()
+
+        def wanted(heading: Mapping[str, Any]) -> Any:
+            found = {name: heading.get(name) for name in own}
             if found != own:
                 raise ValueError(
                     f"{path} must be of the same policy and version, {own['policy']} in fairlib {own['version']}, "
-                    f"not {found['policy']} in fairlib {found['version']}"
+                    f"not {str(found['policy'])[:1000]} in fairlib {str(found['version'])[:100]}"
                     + (", whose rule was another" if found == {**own, "mark": found["mark"]} else "")
                 )
-            made = {name: heading[name] for name in ("arms", "dimension", "groups", "horizon", "rewards")}
-            player = cls(policy, **made)
-            player._t, player._own.bit_generator.state = heading["t"], heading["own"]
-            for name, array in player._kept().items():
-                array[...] = arrays[name]
-            waiting = arrays["waiting_rounds"], arrays["waiting_arms"], arrays["waiting_chances"]
-            for i, (t, arm, chance) in enumerate(zip(*(each.tolist() for each in waiting), strict=True)):
-                shown = arrays["waiting_contexts"][i] if player._contextual else None
-                player._waiting.setdefault(t, _Waiting({}, shown)).chances[arm] = chance
-            player._seat.unread = [arrays[f"news_{name}"] for name in ("arms", "rewards", "rounds", "chances")]
-        except (KeyError, IndexError) as error:
-            raise ValueError(f"{path} must be a whole player; it lacks {error}") from error
+            return names
+
+        heading, arrays = saved.read(path, "player", wanted)
+        try:
+            made = {name: heading[name] for name in ("arms", "dimension", "groups", "horizon")}
+            sizes = _sizes(policy, **made)
+            for name, (shape, kind) in _room(policy, sizes).items():  # before any memory is taken for such a player
+                if arrays[name].shape != shape or arrays[name].dtype != kind:
+                    raise ValueError(f"{name} must be of shape {shape} and type {np.dtype(kind)}")
+            for name, kind in _LISTS.items():
+                if arrays[name].ndim != 1 or arrays[name].dtype != kind:
+                    raise ValueError(f"{name} must be a list of type {np.dtype(kind)}")
+            player = cls(policy, **made, rewards=heading["rewards"])
+            player._take(heading, arrays)
+        except (TypeError, ValueError, LookupError, ArithmeticError, MemoryError) as error:
+            said = f"it lacks {error}" if isinstance(error, KeyError) else error
+            raise ValueError(f"{path} must be a player as fairlib has saved it, unaltered: {said}") from error
+        player._file = str(path)
         return player
+
+    def _take(self, heading: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take what a file says, if it can be so; the arrays are of the right types and shapes by now."""
+        self._t = checks.whole("t", heading["t"], 0, self.horizon or checks._LARGEST)
+        self._own.bit_generator.state = _state(heading["own"])
+        for name, array in self._kept().items():
+            array[...] = arrays[name]
+        waiting, news = ([arrays[name] for name in _LISTS if name.startswith(each)] for each in ("waiting", "news"))
+        for holds, must in self._musts(waiting, news, arrays.get("waiting_contexts")):
+            if not holds:
+                raise ValueError(must)
+        for i, (t, arm, chance) in enumerate(zip(*(each.tolist() for each in waiting), strict=True)):
+            shown = np.ascontiguousarray(arrays["waiting_contexts"][i]) if self._contextual else None
+            self._waiting.setdefault(t, _Waiting({}, shown)).chances[arm] = chance
+        self._seat.unread = news
+
+    def _musts(self, waiting: list[Any], news: list[Any], contexts: Any) -> Iterator[tuple[bool, str]]:
+        """Name what holds of each player, and say whether it does; who asks must stop at the first that doesn't."""
+        t, k, sent, seen = self._t, self.arms, self._selected, self._observed
+        low, high = self.rewards
+        yield _within(sent, 0, t), f"selected must be numbers of rounds, from 0 to the {t} that were played"
+        yield sum(sent.tolist()) == t * self.plays, f"selected must sum to {self.plays} x {t}, the plays of all rounds"
+        yield bool(((seen >= 0) & (seen <= sent)).all()), "observed must be from 0 to what was selected"
+        yield _sums(self._total, seen, low, high), f"total must be sums of so many rewards from {low:g} to {high:g}"
+
+        rounds, arms, chances = waiting
+        yield len({each.size for each in waiting}) == 1, "waiting_rounds, _arms and _chances must be of one length"
+        yield _within(rounds, 1, t) and bool((np.diff(rounds) >= 0).all()), f"waiting_rounds must rise from 1 to {t}"
+        yield _within(arms, 0, k - 1) and _within(chances, 0, 1), "what waits must be arms and their probabilities"
+        pairs = set(zip(rounds.tolist(), arms.tolist(), strict=True))
+        yield len(pairs) == rounds.size, "no arm may wait twice for one round"
+        left = sent - seen - np.bincount(arms, minlength=k)
+        yield left.min() >= 0, "no arm may wait for more news than it has been selected and not observed"
+        many = np.unique(rounds, return_counts=True)[1]
+        yield bool((many <= self.plays).all()), f"no more than {self.plays} arms may wait for a round"
+
+        arms, rewards, told, chances = news
+        yield len({each.size for each in news}) == 1, "news_arms, _rewards, _rounds and _chances must be of one length"
+        yield _within(told, 1, t) and _within(arms, 0, k - 1), "news must be of arms and rounds that were played"
+        yield _within(rewards, low, high) and _within(chances, 0, 1), "news must have rewards and chances in range"
+        heard = set(zip(told.tolist(), arms.tolist(), strict=True))
+        yield len(heard) == told.size and not heard & pairs, "no play may be twice in the news, or still wait"
+        yield bool((np.bincount(arms, minlength=k) <= seen).all()), "there must not be more news than was observed"
+        posts, size = self._seat.posts.reshape(-1, 2), told.size
+        fits = _within(posts, 0, size) and bool((posts[:, 1] == size).all())
+        unread = size == 0 or bool((posts[:, 0] < size).any())
+        yield fits and unread, f"posts must say which of the {size} pieces of news each reader has yet to read"
+
+        if self._contextual:
+            fits = contexts.shape == (rounds.size, k, self._sizes["d"]) and contexts.dtype == np.float64
+            yield fits, "waiting_contexts must be those of each round that waits"
+            shown = (contexts, *self._ridge, self._past.contexts)
+            yield all(map(_finite, shown)), "contexts and the ridge regression must be finite numbers"
+        if self._history:
+            past, last = self._past, t - rounds.size
+            yield left.max() == 0 and rounds.tolist() == [t] * rounds.size, "all rounds but the last must be observed"
+            fits = _within(past.groups, 0, self._sizes["G"] - 1) and _within(past.played, 0, k - 1)
+            yield fits and _finite(past.rewards), "past must have groups and arms that there are, and finite rewards"
+            counted = np.bincount(past.played[:t], minlength=k)
+            yield bool((counted == sent).all()), "past_played must be what was selected"
+            yield _within(past.rewards[:last], low, high), f"past_rewards must be from {low:g} to {high:g}"
+            yield bool((past.played[last:t] == waiting[1]).all()), "the arm that waits must be the last that was played"
 
     def _kept(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that change as it plays, by name."""
@@ -450,6 +525,76 @@ def _signature(policy: Any) -> dict[str, str]:
     import fairlib
 
     return {"version": fairlib.__version__, "policy": repr(_policy(policy)), "mark": policy.bound.mark}
+
+
+# What an error is that numbers can cause which a rule does not expect.
+_OF_NUMBERS = ArithmeticError, LookupError, MemoryError, ValueError
+
+# The lists of a saved player, of any length; their order is that in which they are read.
+_LISTS: dict[str, Any] = {"waiting_rounds": np.int64, "waiting_arms": np.int64, "waiting_chances": np.float64}
+_LISTS |= {"news_arms": np.int64, "news_rewards": np.float64, "news_rounds": np.int64, "news_chances": np.float64}
+
+
+def _sizes(policy: Any, arms: Any, dimension: Any, groups: Any, horizon: Any) -> dict[str, int]:
+    """Take the sizes of a game: K, with contexts d and G, and T if the number of rounds is limited."""
+    sizes = {"K": _made_for("arms", arms, getattr(policy, "arms", None), policy)}
+    checks.whole("arms", sizes["K"], getattr(policy, "plays", 1))
+    last = policy.horizon if horizon is None else policy.check_horizon(horizon)
+    number = checks.whole("groups", groups, 1)
+    if isinstance(policy, ContextPolicy):
+        sizes["d"] = _made_for("dimension", dimension, getattr(policy, "dimension", None), policy)
+        sizes["G"] = number
+    elif dimension is not None or number != 1:
+        raise TypeError(f"dimension and groups must be left out, as policy {policy.name!r} takes no contexts")
+    if last is not None:
+        sizes["T"] = last
+    elif policy.bound.asks("past") or policy.bound.needs("T"):
+        raise TypeError(f"horizon must be given, as policy {policy.name!r} remembers every round")
+    return sizes
+
+
+def _room(policy: Any, sizes: Mapping[str, int]) -> dict[str, tuple[tuple[int, ...], Any]]:
+    """Return the shapes and types of the arrays that change as a player plays."""
+    k, d = sizes["K"], sizes.get("d", 0)
+    room: dict[str, tuple[tuple[int, ...], Any]] = {"state": ((policy.bound.length(sizes),), np.float64)}
+    room |= {"posts": ((2 * policy.bound.readers,), np.int64), "total": ((k,), np.float64)}
+    room |= {"selected": ((k,), np.int64), "observed": ((k,), np.int64)}
+    if isinstance(policy, ContextPolicy):
+        size, rows = d if policy.ridge else 0, sizes["T"] if policy.bound.asks("past") else 0
+        room |= {"ridge_mean": ((size,), np.float64), "ridge_root": ((size, size), np.float64)}
+        room |= {"past_contexts": ((rows, k, d), np.float64), "past_groups": ((rows, k), np.int64)}
+        room |= {"past_played": ((rows,), np.int64), "past_rewards": ((rows,), np.float64)}
+    return room
+
+
+def _state(own: Any) -> dict[str, Any]:
+    """Take the state of a generator; with an even increment, or numbers that are too large, it would be none."""
+    number, step, kept, half = own["state"]["state"], own["state"]["inc"], own["uinteger"], own["has_uint32"]
+    state = {"bit_generator": "PCG64", "state": {"state": number, "inc": step}, "has_uint32": half, "uinteger": kept}
+    for each, bits in ((number, 128), (step, 128), (kept, 32), (half, 1)):
+        if type(each) is not int or not 0 <= each < 2**bits:
+            raise ValueError(f"own must be the state of a generator, with a number of {bits} bits for {each!r:.50}")
+    if own != state or step % 2 == 0:
+        raise ValueError("own must be the state of a PCG64 generator")
+    return state
+
+
+def _within(array: NDArray[Any], low: float, high: float) -> bool:
+    """Say whether all numbers are finite and in a range."""
+    return _finite(array) and bool(((array >= low) & (array <= high)).all())
+
+
+def _finite(array: NDArray[Any]) -> bool:
+    return bool(np.isfinite(array).all())
+
+
+def _sums(total: NDArray[np.float64], count: NDArray[np.int64], low: float, high: float) -> bool:
+    """Say whether each total can be a sum of so many numbers in a range, up to rounding."""
+    n = count.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # none of an infinite range
+        off = n * n * np.finfo(float).eps * max(abs(low), abs(high))
+        fits = (total >= n * low - off) & (total <= n * high + off)
+    return _finite(total) and bool(np.where(count > 0, fits, total == 0).all())
 
 
 def _made_for(name: str, given: int | None, known: int | None, policy: Any) -> int:

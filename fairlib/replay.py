@@ -6,7 +6,7 @@ arms need not have been drawn evenly.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -50,7 +50,7 @@ class Logged(NamedTuple):
     features: Any = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Replay:
     """What happened when a policy was replayed: its rounds are the visits in which the log agreed with it.
 
@@ -67,6 +67,8 @@ class Replay:
     --------
     >>> Replay(10, [], []).rewards
     array([], dtype=float64)
+    >>> Replay(10, [], [])
+    Replay: 0 of 10 visits kept
     """
 
     seen: int
@@ -78,6 +80,10 @@ class Replay:
         """Reward of each round; of an `Event` 1 for a click, else 0."""
         paid = [event.click if isinstance(event, Event) else event.reward for event in self.events]
         return np.array(paid, dtype=np.float64)
+
+    def __repr__(self) -> str:
+        mean = f", mean reward {self.rewards.mean():.4g}" if self.events else ""
+        return f"Replay: {len(self.events):,} of {self.seen:,} visits kept{mean}"
 
 
 def replay(
@@ -101,8 +107,8 @@ def replay(
     Parameters
     ----------
     events : iterable of Event, or of rounds with the fields of Logged
-        The log, as from `read_today`; or a pandas data frame, or any other rows, with the columns `arm`, `reward` and
-        `propensity`, and with contexts `features`.
+        The log, as from `read_today`; or a pandas data frame, dicts, or any other rows, with the columns `arm`,
+        `reward` and `propensity`, and with contexts `features`.
     policy : Policy, ContextPolicy, or callable
         Who chooses. The arms of an `Event` are the articles of its pool; articles come and go, so a `Policy` is shown
         the counts and rewards of those in the pool, wherever they stand in it. If its settings depend on the number
@@ -146,8 +152,7 @@ def replay(
     >>> bool(result.rewards.mean() > 0.8)
     True
     """
-    unordered = isinstance(events, str | bytes | Mapping | Set) or getattr(events, "shape", None) == ()
-    checks.instance("events", None if unordered else events, Iterable, "a log, visit by visit")
+    checks.rows("events", events, "a log, visit by visit, such as a data frame or a list of rows")
     # A stream of its own: the policy must not draw the numbers that a log made with the same seed was drawn with.
     rng = np.random.default_rng(np.random.SeedSequence(checks.whole("seed", seed, 0, None), spawn_key=(0,)))
     last = checks.whole("horizon", horizon, 1) if horizon is not None else None
@@ -222,8 +227,11 @@ def _visit(event: Any, arms: int | None, least: float | None) -> _Visit:
         articles = event.pool.articles
         return _Visit(event, articles, event.displayed, float(event.click), 1 / len(articles))
     try:
-        row = Logged(event.arm, event.reward, event.propensity, getattr(event, "features", None))
-    except AttributeError:
+        if isinstance(event, Mapping):
+            row = Logged(event["arm"], event["reward"], event["propensity"], event.get("features"))
+        else:
+            row = Logged(event.arm, event.reward, event.propensity, getattr(event, "features", None))
+    except (AttributeError, KeyError):
         raise TypeError(
             "each of events must be an Event of a log, or have an arm, a reward and a propensity, not "
             f"{checks.said(event)}"

@@ -1,9 +1,11 @@
 """What a simulation returns."""
 
+import importlib
 import math
 import os
+import pathlib
 import platform
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
 
@@ -144,7 +146,8 @@ class Result:
         named = {each.name: getattr(self, each.name) for each in fields(self)}
         arrays = {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
         rest = {name: value for name, value in named.items() if name not in arrays}
-        saved.write(path, "result", {"of": type(self).__name__, **rest, "versions": dict(self.versions)}, arrays)
+        of = f"{type(self).__module__}:{type(self).__qualname__}"
+        saved.write(path, "result", {"of": of, **rest, "versions": dict(self.versions)}, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -158,31 +161,99 @@ class Result:
         Returns
         -------
         Result
-            The result, of the kind that was saved.
+            The result, of the kind that was saved. A kind of the package's own is imported if need be. One that is
+            defined elsewhere must have been imported before: no file can have a module of yours imported.
 
         Raises
         ------
         FileNotFoundError
             If there is no such file.
+        TypeError
+            If `path` is no path.
         ValueError
-            If it holds no result, not a whole one, or one of a kind that is neither this nor made from it.
+            If it holds no result, not a whole one, one of a kind that is neither this nor made from it, or numbers that
+            are those of no game; the message names the path.
         """
-        heading, arrays = saved.read(path, "result")
-        from fairlib import delays, exposure, ranks, shares  # noqa: F401  (so that their kinds of result are known)
+        kind: Any = None
 
-        name, kinds = heading.pop("of"), {cls.__name__: cls}
-        stack: list[type[Self]] = [cls]
-        while stack:
-            for each in stack.pop().__subclasses__():
-                kinds[each.__name__] = each
-                stack.append(each)
-        if name not in kinds:
-            raise ValueError(f"{path} must hold a {cls.__name__}, not a {name}; load it with the class that it is of")
+        def wanted(heading: Mapping[str, Any]) -> Collection[str]:
+            nonlocal kind
+            kind = _kind(cls, heading.get("of"))
+            if kind is None:
+                of = str(heading.get("of"))[:200]
+                raise ValueError(
+                    f"{path} must hold a {cls.__name__}, not a {of.rpartition(':')[2]}; load it with the class that it "
+                    f"is of, {of.replace(':', '.')}, once that is imported"
+                )
+            return {each.name for each in fields(kind)} - heading.keys()
+
+        heading, arrays = saved.read(path, "result", wanted)
+        del heading["of"]
         try:
             given: dict[str, Any] = {**heading, **arrays}
-            return kinds[name](**given)
-        except TypeError as error:
-            raise ValueError(f"{path} must hold all of a {name}: {error}") from error
+            made = kind(**given)
+            for holds, must in _musts(made):
+                if not holds:
+                    raise ValueError(must)
+            loaded: Self = made
+            return loaded
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path} must hold a whole {kind.__name__} as it was saved: {error}") from error
+
+
+def _kind(cls: type[Any], of: Any) -> Any:
+    """Return the class that a file is of, if it is this one or made from it."""
+    module, _, name = str(of).rpartition(":")
+    if module in _modules():  # one of ours, and no other: what a file says is imported
+        importlib.import_module(module)
+    known, stack = [cls], [cls]
+    while stack:
+        known += (under := stack.pop().__subclasses__())
+        stack += under
+    alike = [each for each in dict.fromkeys(known) if each.__qualname__ == name]
+    # Elsewhere a module may have another name by now; what ran as a script is __main__.
+    return next((each for each in alike if each.__module__ == module), alike[0] if len(alike) == 1 else None)
+
+
+def _modules() -> set[str]:
+    """Name the modules of the package, without importing one."""
+    here = pathlib.Path(__file__).parent
+    parts = (each.relative_to(here.parent).with_suffix("").parts for each in here.rglob("*.py"))
+    return {".".join(each).removesuffix(".__init__") for each in parts if "__pycache__" not in each}
+
+
+def _musts(result: Any) -> Iterator[tuple[bool, str]]:
+    """Name what holds of each result, and say whether it does; who asks must stop at the first that doesn't."""
+    yield isinstance(result.versions, Mapping), "versions must be a dict"
+    said = result.game, result.policy, *result.versions, *result.versions.values()
+    yield all(isinstance(each, str) for each in said), "game, policy and versions must be texts"
+    whole = [type(each) is int and each >= 0 for each in (result.horizon, result.seed)]
+    yield (
+        whole[0] and (whole[1] or isinstance(result.seed, str)),
+        "horizon and seed must be whole numbers of at least 0",
+    )
+    rounds, selected = result.rounds, result.selected
+    named = {each.name: getattr(result, each.name) for each in fields(result)}
+    arrays = {name: named[name] for name in named if isinstance(named[name], np.ndarray) or name in _BASE}
+    for name, axes in _BASE.items():
+        array, kinds = arrays[name], "i" if name in ("rounds", "selected") else "f"
+        fits = isinstance(array, np.ndarray) and array.ndim == axes and array.size > 0 and array.dtype.kind in kinds
+        yield fits, f"{name} must be numbers with {axes} axes, none empty"
+    shape = (*result.reward.shape, rounds.size)
+    yield shape[1:] == (rounds.size, rounds.size), f"reward must be of {rounds.size} rounds, as rounds is"
+    rising = rounds[0] >= 1 and (np.diff(rounds) > 0).all() and rounds[-1] <= (result.horizon or rounds[-1])
+    yield bool(rising), f"rounds must increase, from 1 or more to the horizon, {result.horizon}, or less"
+    for name, array in arrays.items():
+        if name != "rounds" and (name in _BASE or type(result).__module__.partition(".")[0] == "fairlib"):
+            yield array.shape[:2] == shape[:2], f"{name} must be of {shape[0]} runs and {shape[1]} rounds, as reward is"
+            yield array.dtype.kind in "iuf" and bool(np.isfinite(array).all()), f"{name} must be finite numbers"
+    yield bool((selected >= 0).all() and (selected <= rounds[:, None]).all()), "selected must be numbers of rounds"
+    yield bool((selected[:, 1:] >= selected[:, :-1]).all()), "selected must never fall from one round to the next"
+    plays = selected[0, 0].sum() // rounds[0]
+    yield bool(plays >= 1 and (selected.sum(axis=2) == plays * rounds).all()), "selected must sum to the plays so far"
+
+
+_BASE = {"rounds": 1, "reward": 2, "regret": 2, "selected": 3}  # how many axes each array has
 
 
 def versions() -> dict[str, str]:

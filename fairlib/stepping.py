@@ -197,7 +197,7 @@ class Seat:
     """
 
     def __init__(self, policy: Ruled, rule: Any, sizes: dict[str, int]) -> None:
-        self.rule, self.bound, self.sizes = rule, policy.bound, sizes
+        self.rule, self.bound, self.sizes, self.name = rule, policy.bound, sizes, policy.name
         self.params, self.state, self.p = self.bound.numbers(sizes), self.bound.state(sizes), np.zeros(sizes["K"])
         self._unread: list[tuple[int, float, int, float]] = []
         self.posts = np.zeros(2 * policy.bound.readers, np.int64)  # from where to where news waits for each reader
@@ -228,7 +228,10 @@ class Seat:
         if self._columns[0].size < len(self._unread):
             self._columns = self._posted()
         self.p[:] = 0.0
-        arm: int = self.rule(self.params, self.state, *given, self.posts, *self._columns, rng, self.p)
+        try:
+            arm: int = self.rule(self.params, self.state, *given, self.posts, *self._columns, rng, self.p)
+        except (IndexError, ZeroDivisionError) as error:
+            raise type(error)(f"the rule of {self.name!r} broke off in round {given[0]}: {error}") from error
         if self._unread and (self.posts[::2] == self.posts[1::2]).all():
             self._unread, self.posts[:] = [], 0
             self._columns = self._posted()

@@ -8,8 +8,10 @@ be is said here once more, apart from the package's own checks, so that the two 
 import array
 import datetime
 import inspect
+import itertools
 import math
 import numbers
+import tempfile
 import types
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +44,7 @@ from fairlib.compilation import _known
 from fairlib.explorers import Explorer, Slider
 from fairlib.merit import Merit, exponential, power
 from fairlib.rules import Rule
-from fairlib.service import Service
+from fairlib.service import Service, app
 
 # Odd values ----------------------------------------------------------------------------------------------------------
 
@@ -423,6 +425,13 @@ def pair(value: Any) -> Any:
     return plain
 
 
+def part(value: Any) -> Any:
+    must(isinstance(value, list | tuple) and len(value) == 2)
+    first, number = (whole(0)(each) for each in value)
+    must(first < number)
+    return first, number
+
+
 # Valid calls ---------------------------------------------------------------------------------------------------------
 
 
@@ -471,6 +480,15 @@ def late() -> Any:
 
 def people() -> Any:
     return rk.separate_groups([[1.0, 2.0], [3.0, 0.5]], [0.0, 1.0], sd=0.5)
+
+
+PLACE = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+NUMBERS = itertools.count()
+
+
+def fresh() -> Path:
+    """Name a file that is not there yet."""
+    return Path(PLACE.name, f"{next(NUMBERS)}.db")
 
 
 def event() -> Any:
@@ -639,6 +657,8 @@ CALLS: dict[Any, dict[str, Known]] = {
         "experiment": of(finds, called),
         "settings": of([{"a": 1}], either(list_of(a(dict)), a(Sequence, np.ndarray, set, frozenset, fits=is_empty))),
         "store": of(None, path),
+        "part": of(None, part),
+        "errors": of("raise", one_of("raise", "keep")),
         "executor": of(None, nothing),
     },
     fl.thompson_beta: PRIOR,
@@ -859,7 +879,7 @@ CALLS: dict[Any, dict[str, Known]] = {
     sh.t_fair_ucb: {},
     sh.lfg: {"shares": of([0.25, 0.125], several(1, 0, below=1)), "eta": of(1.0, real(above=0))},
     sh.fair_by_deadline: {"shares": of([0.25, 0.125], several(1, 0, 1)), "tolerance": of(1, whole(0))},
-    sh.fair_in_windows: {**LEARNER, "credit": of(1.0, real(1))},
+    sh.fair_in_windows: {**LEARNER, "credit": of(1.0, real(0))},
     sh.fair_ucb_bound: SHARED,
     sh.fair_ucb_worst_case_bound: {},
     sh.fair_ucb_regret_bound: SHARED,
@@ -925,7 +945,12 @@ CALLS: dict[Any, dict[str, Known]] = {
         "least": of(0.5, real(above=0, high=1)),
     },
     rp.article_contexts: {"event": Known(event, a(da.Event))},
-    Service: {**NO_CONTEXTS, "path": of(":memory:", path)},
+    Service: {**NO_CONTEXTS, "path": Known(fresh, path), "snapshot_every": of(1000, whole(0))},
+    app: {
+        "service": Known(lambda: service(), a(Service)),
+        "body": of(1000, whole()),
+        "seconds": of(1.0, real(above=0)),
+    },
 }
 
 
@@ -940,13 +965,13 @@ def context_player() -> fl.Player:
 
 
 def service() -> Service:
-    made = Service(":memory:", fl.ucb1(), 2)
+    made = Service(fresh(), fl.uniform(2).replace(interpret=True), 3)
     made.choose("first")
     return made
 
 
 def context_service() -> Service:
-    return Service(":memory:", li.at_random(), 2, dimension=2)
+    return Service(fresh(), li.at_random(), 2, dimension=2)
 
 
 CONTEXTS = several(2, size=(2, 2))
@@ -974,7 +999,7 @@ METHODS: dict[str, tuple[Callable[[], Any], dict[str, Known]]] = {
     ),
     "Service.observe": (
         lambda: service().observe,
-        {"request": of("first", nothing), "reward": of(1.0, real(0, 1))},
+        {"request": of("first", nothing), "reward": of(1.0, real(0, 1)), "arm": of(2, one_of(0, 2, np.int8(2)))},
     ),
     "Policy.replace": (
         lambda: fl.epsilon_greedy(0.1).replace,

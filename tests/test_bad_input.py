@@ -316,6 +316,8 @@ NO_DELAY = "the delay 'own' must be a whole number of rounds of at least 0, or i
         (lambda: exposure.fairx_ts_gaussian(exponential(1), 1, 1e-200), ValueError, "^reward_sd must be a number in"),
         (lambda: exposure.fairx_lints(exponential(1), 1e-200), ValueError, "^prior_sd must be a number in"),
         (lambda: linear.lints(1.0, 1e200), ValueError, "^reward_sd must be a number in"),
+        # A radius below 0
+        (lambda: linear.linucb(-0.1), ValueError, r"^radius must be a number in \[0, inf\], not -0.1$"),
         # No regression
         (lambda: linear.linucb(1.0, None), TypeError, "^ridge must be a number above 0, not None$"),
         (

@@ -890,3 +890,102 @@ def test_lines_of_the_log_of_ads_that_are_wrong_are_refused(tmp_path, line, mess
     with pytest.raises(ValueError, match=rf"CriteoSearchData(, |: ){message}"):
         data.read_criteo(path, arms=2)
     assert list(tmp_path.iterdir()) == [path]
+
+
+# --- what others have packed or written ------------------------------------------------------------------------------
+
+CENSUS = "AGEP,SEX,PINCP,PWGTP\n"
+PERSON = "40,2,30000,17\n"
+SMALL_ACS: dict[str, Any] = {"group": "SEX", "numbers": ["AGEP"], "one_hot": {"SEX": [1, 2]}}
+CLICK = "\t".join(["1", "9.9", "3024", "1", "100", *15 * ["-1"], "A", "-1", "-1"]) + "\n"
+ROWS_KEPT = {
+    "arff": (HEADER, "0,0,0,0\n", lambda path: data.read_arff(path, 2)),
+    "acs": (CENSUS, PERSON, lambda path: data.read_acs(path, **SMALL_ACS)),
+    "criteo": ("", CLICK, lambda path: data.read_criteo(path, arms=2)),
+}
+
+
+@pytest.mark.parametrize("kind", ROWS_KEPT)
+@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zip"])
+def test_a_small_packed_file_of_many_rows_is_refused_before_they_fill_the_memory(tmp_path, kind, suffix, monkeypatch):
+    head, row, load = ROWS_KEPT[kind]
+    monkeypatch.setattr(files, "_LITTLE", 30_000)  # or this would take a while
+    path, text = tmp_path / f"bomb{suffix}", (head + row * (400_000 // len(row))).encode()
+    if suffix == ".zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("a.csv", text)
+    else:
+        path.write_bytes(PACK[suffix](text))
+    assert path.stat().st_size < 4_000
+    said = r"must be at most 100 times as long as the file, or 30,000 letters; if it is to be trusted, unpack it first"
+    with pytest.raises(ValueError, match=rf"bomb\{suffix}, line \d+: what is packed {said}"):
+        load(path)
+    if kind == "arff":
+        path = tmp_path / "unpacked"
+        path.write_bytes(text)
+        loaded: Any = load(path)
+        assert len(loaded.labels) == 400_000 // len(row)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+def test_pools_of_visits_repeat_and_may_pack_as_well_as_they_like(tmp_path, suffix, monkeypatch):
+    monkeypatch.setattr(files, "_LITTLE", 30_000)
+    path = tmp_path / f"visits{suffix}"
+    path.write_bytes(PACK[suffix](FILES["today"].encode() * 300))
+    assert max(100 * path.stat().st_size, 30_000) < 300 * len(FILES["today"])
+    assert sum(1 for _ in data.read_today(path)) == 300 * FILES["today"].count("\n")
+
+
+def test_a_zip_with_a_password_or_of_an_unknown_method_is_refused_by_its_name(tmp_path):
+    path = tmp_path / "people.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.csv", CENSUS + PERSON)
+    whole = path.read_bytes()
+    assert len(data.read_acs(path, **SMALL_ACS).rewards) == 1
+    local, directory = whole.index(b"PK\x03\x04"), whole.index(b"PK\x01\x02")
+    for field, value, said in ((6, 1, "encrypted, password required"), (8, 98, "compression"), (4, 99, "version 9.9")):
+        odd = bytearray(whole)
+        odd[local + field], odd[directory + field + 2] = value, value
+        path.write_bytes(odd)
+        with pytest.raises(ValueError, match=rf"people\.zip: Python can't unpack it; unpack it first \(.*{said}"):
+            data.read_acs(path, **SMALL_ACS)
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ("1,2,-0,1", r"a label must be 0 or 1, not -0 \(attribute 3\)"),
+        ("1,2,0,-0.0", r"a label must be 0 or 1, not -0.0 \(attribute 4\)"),
+        ("1_000,2,0,1", "every value must be a number in plain digits, not '1_000'"),
+        ("1,\u0663,0,1", "every value must be a number in plain digits, not '\u0663'"),
+        ("1,2,\u0661,1", "every value must be a number in plain digits, not '\u0661'"),
+        ("1,2,0,1_0", "every value must be a number in plain digits, not '1_0'"),
+    ],
+)
+def test_arff_takes_only_plain_digits_and_a_label_is_0_or_1(tmp_path, cells, message):
+    with pytest.raises(ValueError, match=rf"some\.arff, line 10: {message}"):
+        data.read_arff(arff(tmp_path, HEADER + cells + "\n"), 2)
+    row = data.read_arff(arff(tmp_path, HEADER + "-0, +1.5e-3,\t1 ,0\n"), 2)
+    assert (row.features.tolist(), row.labels.tolist()) == ([[0.0, 0.0015]], [[1.0, 0.0]])
+
+
+@pytest.mark.parametrize("cell", ["4_0", "\u0664\u0660", "0x10", "nan", "infinity", "1e999"])
+def test_the_census_takes_only_plain_digits(tmp_path, cell):
+    path = tmp_path / "people.csv"
+    path.write_text(CENSUS + PERSON + PERSON.replace("40", cell), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"people\.csv, line 3: AGEP must be a number or empty, not "):
+        data.read_acs(path, **SMALL_ACS)
+
+
+@pytest.mark.parametrize("kind", ["arff", "acs"])
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+@pytest.mark.parametrize("rows", [0, 1, 3000])
+def test_a_byte_that_is_no_text_is_named_with_its_line(tmp_path, kind, suffix, rows):
+    head, row, load = ROWS_KEPT[kind]
+    path = tmp_path / f"odd{suffix}"
+    path.write_bytes(PACK[suffix]((head + rows * row).encode() + b"\xe9" + 3 * row.encode()))
+    line = head.count("\n") + rows + 1
+    with pytest.raises(
+        ValueError, match=rf"odd{suffix}, line {line}: this is no text in UTF-8, as it has a byte 0xe9$"
+    ):
+        load(path)

@@ -7,6 +7,7 @@ import math
 import signal
 import subprocess
 import sys
+import threading
 import time
 import tracemalloc
 import warnings
@@ -524,6 +525,16 @@ except KeyboardInterrupt:
 """
 
 
+def line(process, seconds):
+    """Read a line of what a process prints; one that prints nothing for so long is killed, and the line is empty."""
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    try:
+        return process.stdout.readline()
+    finally:
+        timer.cancel()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a signal can't be sent to another process there")
 @pytest.mark.parametrize(
     ("runs", "what"), [(1, "arms"), (50, "arms"), (1, "contexts"), (2, "delays"), (1, "interpreted")]
@@ -531,14 +542,18 @@ except KeyboardInterrupt:
 def test_ctrl_c_ends_a_game_at_once(runs, what):
     command = [sys.executable, "-c", STOPPED, str(runs), what]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "playing\n"
-        time.sleep(0.5)
-        sent = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        assert process.stdout.readline() == "1\n", "a thread is still playing"
-        assert time.monotonic() - sent < 5  # the machine may be busy; the whole game would take a quarter of an hour
-        assert process.wait(10) == 0
+        try:
+            assert line(process, 300) == "playing\n"
+            time.sleep(0.5)
+            sent = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            assert line(process, 20) == "1\n", "it, or one of its threads, is still playing"
+            assert (
+                time.monotonic() - sent < 5
+            )  # the machine may be busy; the whole game would take a quarter of an hour
+            assert process.wait(10) == 0
+        finally:
+            process.kill()  # or who waits for it waits for the whole game
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a signal can't be sent to another process there")

@@ -71,7 +71,7 @@ def meaning(thing: Any, depth: int = 0) -> Any:
     return type(thing).__name__
 
 
-PRIVATE = {"given", "_lock", "_db", "_layout", "_in_play", "_plain", "form"}
+PRIVATE = {"given", "_lock", "_db", "_path", "_layout", "_in_play", "_plain", "form"}
 
 
 def played(policy: Any) -> Any:

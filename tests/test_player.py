@@ -268,6 +268,7 @@ def test_news_told_twice_and_of_an_arm_not_chosen_is_refused():
         ({"arms": None}, TypeError, "arms must be given, as policy 'UCB1' is made for any number"),
         ({"arms": 0}, ValueError, "arms must be a whole number of at least 1, not 0"),
         ({"arms": True}, TypeError, "arms must be a whole number"),
+        ({"policy": fl.uniform(3), "arms": 2}, ValueError, "arms must be a whole number of at least 3, not 2"),
         ({"policy": ON_ARMS["FCUCB-D"], "arms": 5}, ValueError, "arms must be 6, as policy 'FCUCB-D' is made for"),
         ({"dimension": 2}, TypeError, "dimension and groups must be left out"),
         ({"horizon": 0}, ValueError, "horizon must be a whole number of at least 1"),

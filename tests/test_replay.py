@@ -4,6 +4,7 @@
 # mypy: disable-error-code="arg-type, return-value"
 
 import itertools
+import re
 from typing import Annotated
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 
 import fairlib as fl
+from fairlib import checks
 from fairlib.contexts import ContextPolicy, dot
 from fairlib.data import Event, Pool
 from fairlib.exposure import fairx_linucb, fairx_ts
@@ -417,3 +419,23 @@ def test_chance_comes_from_a_stream_of_the_replay_s_own():
     replay(log(40, 1), fl.Policy("noting", rule, interpret=True), seed=9)
     stream = np.random.default_rng(np.random.SeedSequence(9, spawn_key=(0,))).random(80)
     assert drawn == stream[::2].tolist()  # and between two of them one to choose by
+
+
+def test_a_replay_reads_in_one_line_however_long_the_log_was():
+    result = replay(log(300, 9), fl.uniform(), seed=1)
+    assert repr(result).startswith(f"Replay: {len(result.events)} of 300 visits kept, mean reward 0.")
+    assert len(repr(result)) < 80
+
+
+def test_rows_may_be_dicts_as_they_come_from_lines_of_json():
+    rows = [ROW._asdict(), {**ROW._asdict(), "arm": 1, "note": "more than is asked for"}] * 20
+    same = replay([Logged(**{k: v for k, v in row.items() if k != "note"}) for row in rows], linucb(1.0), seed=2)
+    assert replay(rows, linucb(1.0), seed=2).rewards.tolist() == same.rewards.tolist()
+    with pytest.raises(TypeError, match=r"a reward and a propensity, not \{'arm': 0\}"):
+        replay([{"arm": 0}], fl.ucb1(), arms=2)
+
+
+@pytest.mark.parametrize("given", ["log.csv", {"arm": [0]}, {ROW[:3]}, np.array(3.0), 7])
+def test_what_is_no_log_is_told_as_it_was_given(given):
+    with pytest.raises(TypeError, match=f"events must be a log, .*, not {re.escape(checks.said(given))}$"):
+        replay(given, fl.ucb1(), arms=2)

@@ -343,7 +343,7 @@ def test_a_map_shows_what_proofs_name_and_what_tests_said(tmp_path):
         outcomes.save(tmp_path, outcomes.fingerprint(tmp_path), {"tests/test_it.py::test_it": outcome})
         box = the(build(tmp_path, DRAFT)[0], ".proof-map svg a")
         assert outcome in box["class"]
-        assert the(box, "title").text.endswith(f"{outcome}.")
+        assert the(box, "title").text.endswith(f"{outcome} on these sources.")
         signs[outcome] = the(box, ".sign")["d"]
     assert len(set(signs.values())) == 2, "colour is the only sign"
 
@@ -475,9 +475,88 @@ def test_the_state_adds_up_and_says_when(tmp_path):
     (tmp_path / "chapters").mkdir()
     outcomes.save(tmp_path, "sources", known)
     assert re.fullmatch(r"\d{1,2} \w+ 20\d\d", outcomes.when(tmp_path))
-    lines = status.tested(known, "2 May 2026", ["bandits", "own"])
+    lines = status.tested(outcomes.counts(known), "2 May 2026", ["bandits", "own"], "")
     assert lines[0].endswith("1 passed, 1 skipped and 1 failed.")
     assert lines[4:] == ["| {doc}`own` | 1 | 1 | 0 |", "| `tests` | 0 | 0 | 1 |"]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The outcomes of the last full run
+
+
+def exists(test: str) -> bool:
+    """Return whether there is a test of this name, whatever its case: a function of a file, or a cell of a chapter."""
+    file, _, name = test.partition("[")[0].partition("::")
+    if not (ROOT / file).is_file():
+        return False
+    text = (ROOT / file).read_text(encoding="utf-8")
+    cell = rf"^\s*:?name: {re.escape(name)}$" if file.endswith(".md") else rf"^def {re.escape(name)}\("
+    return bool(re.search(cell, text, re.MULTILINE))
+
+
+def test_what_is_stored_is_of_tests_that_there_are():
+    assert not exists("tests/test_shelf.py::test_of_a_name_that_is_gone")
+    stored = outcomes.record(ROOT).get("outcomes", {})
+    gone = [test for test in stored if not exists(test)]
+    assert not gone, "run `make test` on a clean commit, then `make outcomes`"
+    assert all(map(exists, outcomes.named(ROOT)))
+
+
+@pytest.fixture
+def stored(tmp_path: Path, monkeypatch) -> Path:
+    """Make a small project with one test that a page names, and its commit."""
+    (tmp_path / "chapters").mkdir()
+    for table, column in (("items.csv", "id,paper,number,kind"), ("statements.csv", "label")):
+        tests = "tests/test_it.py::test_it" if table == "items.csv" else "tests/test_it.py::test_other"
+        row = f"{'item-1,1,Lemma 1,lemma' if table == 'items.csv' else 'lem-other'},{tests}"
+        (tmp_path / "chapters" / table).write_text(f"{column},test\n{row}\n", encoding="utf-8")
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "Somebody")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "somebody@example.org")
+    (tmp_path / ".gitignore").write_text("_build\n", encoding="utf-8")
+    for name in outcomes.SOURCES:
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "file").write_text("", encoding="utf-8")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "all"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    return Path(tmp_path)
+
+
+RAN = {"tests/test_it.py::test_it[1]": "passed", "tests/test_it.py::test_it[2]": "passed"}
+ALL = {**RAN, "tests/test_it.py::test_other": "skipped", "chapters/own.md::Cell 1": "passed"}
+
+
+def test_the_last_full_run_is_shown_with_its_commit(stored):
+    outcomes.save(stored, outcomes.fingerprint(stored), ALL)
+    outcomes.store(stored)
+    (stored / "_build" / "outcomes.json").unlink()
+    names = ["tests/test_it.py::test_it"], ["tests/test_it.py::test_other"]
+    assert [outcomes.verdict(tests, outcomes.known(stored)) for tests in names] == [
+        "passed on these sources",
+        "skipped on these sources",
+    ]
+    (stored / "chapters" / "file").write_text("Something has changed.", encoding="utf-8")
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short=7", "HEAD"], cwd=stored, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    said = outcomes.verdict(names[0], outcomes.known(stored))
+    assert re.fullmatch(rf"passed as of \d{{1,2}} \w+ 20\d\d, commit {commit}", said)
+    assert outcomes.record(stored)["counts"] == {"chapters/own.md": {"passed": 1}, "tests": {"passed": 2, "skipped": 1}}
+
+    outcomes.save(stored, outcomes.fingerprint(stored), {"tests/test_it.py::test_it[1]": "failed"})
+    assert outcomes.verdict(names[0], outcomes.known(stored)) == "failed on these sources"
+    assert outcomes.verdict(names[1], outcomes.known(stored)).startswith("skipped as of ")
+
+
+def test_only_a_full_run_of_a_commit_is_stored(stored):
+    outcomes.save(stored, outcomes.fingerprint(stored), RAN)
+    with pytest.raises(SystemExit, match=r"1 tests were not run, such as tests/test_it.py::test_other"):
+        outcomes.store(stored)
+    (stored / "tests" / "file").write_text("A test.", encoding="utf-8")
+    outcomes.save(stored, outcomes.fingerprint(stored), ALL)
+    with pytest.raises(SystemExit, match=r"Commit first(?s:.*)tests/file"):
+        outcomes.store(stored)
+    assert not (stored / outcomes.RECORD).exists()
 
 
 def test_the_examples_above_are_counted_as_they_read():

@@ -3,13 +3,14 @@
 import hashlib
 import math
 import re
+from array import array
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.data.files import _DAMAGE, FilePath, _lines, _opened, _shipped, _short, _there, _values
+from fairlib.data.files import _DAMAGE, _PLAIN, FilePath, _lines, _opened, _shipped, _short, _there, _values
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Examples with labels
@@ -164,14 +165,14 @@ def read_arff(path: FilePath, labels: int) -> MultiLabel:
     """
     file, count = _there(path), checks.whole("labels", labels, 1)
     binary: list[bool] = []  # of each attribute, whether it is declared as {0,1}
-    rows: list[NDArray[np.float64]] = []
+    rows = array("d")  # one after the other, in eight bytes a number
     in_data, number = False, 0
     for number, line in _lines(file, whole=False):
         text, place = line.strip(), f"{file}, line {number}"
         if not text or text.startswith("%"):
             continue
         if in_data:
-            rows.append(_arff_row(place, text, len(binary), count))
+            rows.extend(_arff_row(place, text, len(binary), count))
         elif attribute := _ATTRIBUTE.fullmatch(text):
             kind = attribute[1].replace(" ", "").lower()
             if kind not in ("numeric", "real", "integer", "{0,1}"):
@@ -188,7 +189,7 @@ def read_arff(path: FilePath, labels: int) -> MultiLabel:
             raise ValueError(f"{place}: this is no line of an ARFF header: {_short(text)}")
     if not rows:
         raise ValueError(f"{file}, line {number}: the file ends before the first row of data")
-    table = np.array(rows)
+    table = np.frombuffer(rows).reshape(-1, len(binary))
     return MultiLabel(table[:, :-count].copy(), table[:, -count:].copy())
 
 
@@ -208,7 +209,10 @@ def _arff_row(place: str, text: str, size: int, labels: int) -> NDArray[np.float
     if not np.isfinite(row).all():
         cell = cells[int(np.argmin(np.isfinite(row)))].strip()
         raise ValueError(f"{place}: every value must be finite, not {cell[:60]}")
-    wrong = (row[-labels:] != 0.0) & (row[-labels:] != 1.0)
+    if not _PLAIN.fullmatch(text):
+        cell = next(cell for cell in cells if not _PLAIN.fullmatch(cell))
+        raise ValueError(f"{place}: every value must be a number in plain digits, not {_short(cell)}")
+    wrong = (row[-labels:] != 0.0) & (row[-labels:] != 1.0) | np.signbit(row[-labels:])
     if wrong.any():
         at = size - labels + int(np.argmax(wrong))
         raise ValueError(f"{place}: a label must be 0 or 1, not {cells[at].strip()[:60]} (attribute {at + 1})")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.data.files import FilePath, _lines, _shipped, _there, _values
+from fairlib.data.files import _PLAIN, FilePath, _lines, _shipped, _there, _values
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,7 +279,7 @@ def _census_number(place: str, name: str, cell: str) -> float:
     if cell in ("", "N"):
         return math.nan
     try:
-        number = float(cell)
+        number = float(cell) if _PLAIN.fullmatch(cell) else math.nan
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
