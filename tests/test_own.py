@@ -1,17 +1,33 @@
 """A reader's own rule is read by the same module in the page (test_playground.py) and here, where Python reads it."""
 
+import itertools
+import math
 import re
+from pathlib import Path
+from typing import Annotated, Any
 
+import jupytext
+import numpy as np
 import pytest
+from in_script import evaluated, games
 from test_playground import BAD, EXP3, WINNING
 
+import fairlib as fl
+from fairlib.delays import geometric
 from fairlib.page.own import translated
 from fairlib.page.playground import EXAMPLE, own_contents
+from fairlib.policy import largest, share_out
+from fairlib.rules import Rule
 
 KNOWN = own_contents()["known"]
 SENTENCES = {text: said for text, said in BAD.items() if said.startswith("Line")} | {
-    "def mine(p, c='a'):\n    return 0": "Line 1 of your rule: the setting 'c' must be a number",
-    "def mine(p, c=-p):\n    return 0": "Line 1 of your rule: the setting 'c' must be a number",
+    "def mine(p, c='a'):\n    return 0": "Line 1 of your rule: the setting 'c' must be a finite number",
+    "def mine(p, c=-p):\n    return 0": "Line 1 of your rule: the setting 'c' must be a finite number",
+    "def mine(p, c=1e400):\n    return 0": "Line 1 of your rule: the setting 'c' must be a finite number",
+    "def mine(p, c: int = 2.5):\n    return 0": "Line 1 of your rule: the setting 'c' must be a whole number of",
+    "def mine(p, n: Annotated[np.ndarray, 'w']):\n    return 0": "Line 1 of your rule: the size of 'n' must be K or a",
+    "W = Annotated[np.ndarray, 'w']\ndef mine(n: W, p, w=0):\n    return 0": "Line 2 of your rule: the size of 'n'",
+    "W = 3\ndef mine(p):\n    return 0": "Line 1 of your rule: it must stand in a function",
     "def mine(p, n: PerGroup):\n    return 0": "Line 1 of your rule: 'n' is not known: a rule may ask for seen, news",
     "def mine(p):\n    return math.cosh(p[0])": "Line 2 of your rule: math.cosh, which it does not know",
     "def mine(p):\n    return other(p)": "Line 2 of your rule: 'other', which stands for nothing",
@@ -46,6 +62,80 @@ def test_settings_come_as_a_policy_keeps_them(asked, given):
     other = translated("def mine(p):\n    p[0] = 1.0\n    return 0", KNOWN)["script"]
     assert given in one
     assert given not in other
+
+
+def printed_rules() -> dict[str, str]:
+    """Return the example rules of the README and of *Writing your own*, each as it is printed, by its name."""
+    root = Path(__file__).parents[1]
+    cells = [cell.source for cell in jupytext.read(root / "chapters" / "own.md").cells if cell.cell_type == "code"]
+    blocks = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    found: dict[str, str] = {}
+    for page, texts in (("README", blocks), ("own", cells)):
+        for text in texts:
+            if text.count("@fl.rule") == 1 and (page == "README" or len(found) < 5):  # not those of the exercises
+                name = re.findall(r"^def (\w+)", text, re.MULTILINE)[-1]
+                found[f"{page}, {name}"] = text
+    return found
+
+
+RULES = printed_rules()
+GAME = fl.Bandit(fl.bernoulli([0.7, 0.6, 0.2]), delay=geometric([1 / 3] * 3))
+
+
+def test_each_example_of_the_chapter_and_the_readme_is_found():
+    assert [name.partition(", ")[2] for name in RULES] == [
+        *("explore_then_commit", "explore_then_commit", "sliding_window_ucb", "discounted_ucb", "exp3")
+    ]
+
+
+def in_page(text, horizon, seed=5):
+    """Play a rule as the page would, in the language of its browser; return its plays, or the fault."""
+    made = translated(text, KNOWN)
+    ends = np.cumsum([0, *(3 if size == "K" else size for size in made["memory"])]).tolist()
+    places = [end for pair in itertools.pairwise(ends) for end in pair]
+    more = f"{{ params: {places}, memory: {ends[-1]}, readers: {made['readers']} }}"
+    game = f"{games(GAME, fl.ucb1(), horizon)}\nObject.assign(game, {more});\n{made['script']}"
+    play = f"return [...$play(game, {seed}, 0).selected.at(-1)]"
+    return evaluated(game, f"(() => {{ try {{ {play}; }} catch (error) {{ return error.message; }} }})()")
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_each_example_plays_in_the_page_as_it_is_printed(name):
+    known = {"math": math, "fl": fl, "np": np, "Annotated": Annotated, "largest": largest, "share_out": share_out}
+    exec(RULES[name], known)
+    rule = next(each for each in reversed(list(known.values())) if isinstance(each, Rule))
+    same = fl.simulate(GAME, fl.Policy("own", rule, interpret=True), 3000, seed=5, rounds=[3000])
+    assert in_page(RULES[name], 3000) == same.selected[0, -1].tolist()
+
+
+STOPPED = {
+    "x = 2 ** 53 + seen.t": "the whole number 9007199254740992: a page knows those up to 2^53 alone",
+    "x = seen.t\n    for i in range(9):\n        x *= 1000": "the whole number 1000000000000000000: a page knows",
+    "x = int(1e300)": "the whole number 1e+300",
+    "x = math.floor(1e300)": "the whole number 1e+300",
+    "x = 5 // seen.observed[0]": "a whole number divided by 0",
+    "x = 5 % seen.observed[0]": "a whole number divided by 0",
+    "x = 5\n    x //= seen.observed[0]": "a whole number divided by 0",
+    "x = np.zeros(1000000000).size": "an array of 1000000000 numbers, where at most 10,000,000 fit",
+    "y = np.zeros(3, np.int64)\n    y[0] = 2 ** 50\n    y[0] *= 16\n    x = y[0]": "the whole number 18014398509481984",
+}
+
+
+@pytest.mark.parametrize("line", STOPPED)
+def test_a_rule_is_stopped_where_the_page_would_reckon_otherwise(line):
+    said = in_page(f"def mine(seen, p):\n    {line}\n    return 1 if x > 3 else 0", 50)
+    assert said.startswith(STOPPED[line])
+
+
+def test_whole_numbers_up_to_53_bits_are_those_of_python():
+    text = (
+        "def mine(seen, p):\n    x = 2 ** 52 + seen.t\n    y = (x & (2 ** 40 + 1)) + x // 3 - -x % 7\n    return y % 3"
+    )
+    known: dict[str, Any] = {}
+    exec(text, known)
+    same = fl.simulate(GAME, fl.Policy("own", known["mine"], interpret=True), 60, seed=5, rounds=[60])
+    assert in_page(text, 60) == same.selected[0, -1].tolist()
+    assert (same.selected[0, -1] > 5).all()
 
 
 def test_a_rule_that_looks_beside_its_arrays_is_stopped():

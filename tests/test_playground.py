@@ -190,6 +190,40 @@ def test_page_plays_what_simulate_plays(link, page, browser):
             assert np.array(result["sums"])[0, -1, -len(means) :] == pytest.approx(same.optimal[0, -1])
 
 
+def test_what_is_drawn_is_as_high_as_its_number(page, browser):
+    """Bars and marks are on one scale up to the largest, and what follows ± is the standard error."""
+    visit(browser, page, "means=0.9,0.7,0.4&shares=0.3,0.2,0&T=1000&runs=10&seed=3&policies=ucb1,fair-learn,fairx-ucb")
+    results, shares = played(browser), np.array([0.3, 0.2, 0.0])
+    share = {n: np.array(result["selected"])[:, -1].mean(axis=0) / 1000 for n, result in results.items()}
+    fair = np.array(next(iter(results.values()))["sums"])[0, -1, -3:]
+    top = max(max(map(max, share.values())), *fair, *shares)
+    drawn = json.loads(
+        browser.execute_script(
+            """
+            const part = (element, box) => (box.bottom - element.getBoundingClientRect().top) / box.height;
+            const bars = [...document.querySelectorAll(".strips .share")].map((box) => {
+              const marks = [...box.querySelectorAll(".promise, .fair")].map((mark) => mark.style.bottom);
+              const height = part(box.firstElementChild, box.getBoundingClientRect());
+              return [box.closest("[data-policy]").dataset.policy, height, ...marks];
+            });
+            return JSON.stringify(bars);
+            """
+        )
+    )
+    assert len(drawn) == 9
+    for place, (name, height, promised, deserved) in enumerate(drawn):
+        a = place % 3
+        assert height == pytest.approx(share[name][a] / top, abs=0.015), (name, a)
+        assert float(promised.rstrip("%")) == pytest.approx(100 * shares[a] / top, abs=1e-3)
+        assert float(deserved.rstrip("%")) == pytest.approx(100 * fair[a] / top, abs=1e-3)
+    game = Playground(fl.bernoulli([0.9, 0.7, 0.4]), shares=shares, merit=exponential(START["steepness"]))
+    for name in results:
+        policy = racers(game.merit, shares)[name].policy
+        ends = fl.simulate(game, policy, 1000, runs=10, seed=3, rounds=[1000]).fairness_regret[:, -1]
+        cell = find(browser, f"tr[data-policy='{name}'] [data-notion='fairness_regret'] small").text
+        assert float(cell.lstrip("± ").replace(",", "")) == float(f"{ends.std(ddof=1) / 10**0.5:.2g}"), name
+
+
 @pytest.mark.parametrize("link", LINKS)
 def test_link_is_restored_exactly(link, page, browser):
     visit(browser, page, link)
@@ -263,6 +297,11 @@ def test_bar_is_dragged_and_the_last_race_counts(page, browser):
         ("delay=<b>", "delay must be a whole number from 0 to 500, not “<b>”"),
         ("policies=ucb1,nobody", "the policy “nobody”"),
         ("show=nothing", "show must be regret, deficit"),
+        ("show=constructor", "show must be regret, deficit"),
+        ("policies=ucb1,constructor", "the policy “constructor”"),
+        ("valueOf=3", "“valueOf”, which the playground does not know"),
+        ("T=0x10", "T must be a whole number from 10 to 100000, not “0x10”"),
+        ("T=1e3", "T must be a whole number from 10 to 100000, not “1e3”"),
         ("colour=red", "“colour”, which the playground does not know"),
     ],
 )
@@ -365,6 +404,7 @@ BAD = {
     "def mine(p):\n    try:\n        return 0\n    except:\n        return 1": "Line 2 of your rule: try, which it",
     "def mine(seen, p):\n    return 7 if seen.t > 5 else 0": f"{FAULT} 6 of run 0 it did not.",
     "def mine(seen, p):\n    p[0] = seen.t / 9": f"{FAULT} 1 of run 0 it did not.",
+    "def mine(seen, p):\n    return 5 // seen.observed[0]": "a whole number divided by 0.",
     "def mine(p):\n    while 1 > 0:\n        p[0] = 1.0": "Your rule was stopped: in 8 seconds it did not finish run 0",
 }
 

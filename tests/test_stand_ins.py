@@ -50,7 +50,17 @@ def test_visits_show_articles_evenly_and_rates_are_those_of_the_average_visitor(
     assert users[:, 0] == pytest.approx(np.ones(5000))
     assert users[:, 1:].sum(axis=1) == pytest.approx(np.ones(5000))
     assert users[:, 1:].mean(axis=0) == pytest.approx(data.INTERESTS, abs=0.015)
-    average = np.concatenate([[1.0], data.INTERESTS])
+    # Dirichlet's law: the variance of a share of mean m is m (1 - m) / (n + 1), where the parameters sum to n.
+    interests = data.INTERESTS
+    assert users[:, 1:].var(axis=0) == pytest.approx(interests * (1 - interests) / 6, rel=0.1)
+    articles = np.array(
+        list({a: x for e in events for a, x in zip(e.pool.articles, map(tuple, e.pool.features), strict=True)}.values())
+    )
+    assert len(articles) == len(rates) == 116
+    assert articles[:, 0] == pytest.approx(np.ones(116))
+    assert articles[:, 1:].mean(axis=0) == pytest.approx(np.full(5, 0.2), abs=4 * np.sqrt(0.16 / 6 / 116))
+    assert articles[:, 1:].var() == pytest.approx(0.16 / 6, rel=0.3)
+    average = np.concatenate([[1.0], interests])
     for event in events[::500]:
         means = article_contexts(event._replace(user=average)) @ parameter
         assert means == pytest.approx([rates[article] for article in event.pool.articles])

@@ -36,14 +36,15 @@ addEventListener("DOMContentLoaded", () => {
   function read(link) {
     const state = fresh(), wrong = [], given = new URLSearchParams(link.replaceAll("+", "%2B"));
     const refuse = (name, allowed) => wrong.push(`In the link, ${name} must be ${allowed}, not “${given.get(name)}”.`);
-    const list = (name) => given.get(name).split(",").map((each) => (each.trim() ? Number(each) : NaN));
+    const decimal = (text) => (/^\s*-?(\d+\.?\d*|\.\d+)(e-\d+)?\s*$/.test(text) ? Number(text) : NaN); // no 0x10, no 1e3
+    const list = (name) => given.get(name).split(",").map(decimal);
     const whole = (name, low, high) => {
       if (!given.has(name)) return;
-      const value = given.get(name).trim() ? Number(given.get(name)) : NaN;
+      const value = decimal(given.get(name));
       if (Number.isInteger(value) && value >= low && value <= high) state[name] = value;
       else refuse(name, `a whole number from ${low} to ${high}`);
     };
-    for (const name of given.keys()) if (!(name in start)) wrong.push(`The link has “${name}”, which the playground does not know.`);
+    for (const name of given.keys()) if (!Object.hasOwn(start, name)) wrong.push(`The link has “${name}”, which the playground does not know.`);
     if (given.has("means")) {
       const means = list("means");
       if (means.length >= 2 && means.length <= 10 && means.every((x) => x >= 0 && x <= 1)) {
@@ -63,17 +64,17 @@ addEventListener("DOMContentLoaded", () => {
     whole("plays", 1, mostPlays(arms));
     whole("delay", 0, LARGEST.delay);
     if (given.has("steepness")) {
-      const value = given.get("steepness").trim() ? Number(given.get("steepness")) : NaN;
+      const value = decimal(given.get("steepness"));
       if (value >= 0.1 && value <= steepest(state)) state.steepness = value;
       else refuse("steepness", `a number from 0.1 to ${steepest(state)}${state.plays > 1 ? ` with ${state.plays} plays a round` : ""}`);
     }
     state.steepness = Math.min(state.steepness, steepest(state));
     if (given.has("policies")) {
-      const asked = given.get("policies").split(",").filter(Boolean), strange = asked.filter((id) => !(id in policies));
+      const asked = given.get("policies").split(",").filter(Boolean), strange = asked.filter((id) => !Object.hasOwn(policies, id));
       state.policies = listed.filter((id) => asked.includes(id));
       if (strange.length) wrong.push(`The link has the policy “${strange[0]}”; there are ${listed.join(", ")}.`);
     }
-    if (given.has("show")) given.get("show") in NOTIONS ? (state.show = given.get("show")) : refuse("show", Object.keys(NOTIONS).join(", "));
+    if (given.has("show")) Object.hasOwn(NOTIONS, given.get("show")) ? (state.show = given.get("show")) : refuse("show", Object.keys(NOTIONS).join(", "));
     if (given.has("rule")) state.rule = given.get("rule");
     return { state, wrong };
   }

@@ -44,8 +44,8 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        The `script`, which begins where the engine's rule is; the size of each piece of `memory`, 1 or "K"; and how
-        many `readers` of news there are, 0 or 1.
+        The `script`, which begins where the engine's rule is; the size of each piece of `memory`, a number or "K"; and
+        how many `readers` of news there are, 0 or 1.
 
     Raises
     ------
@@ -62,6 +62,7 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
     ValueError: line 2 of your rule: a list, which it does not know
     """
     functions: dict[str, Function] = {}
+    sizes: dict[str, Any] = {"PerArm": "K", "Number": 1}
 
     def find(name: str) -> Any:
         if name in functions:
@@ -75,9 +76,9 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
         return _NATIVE[name]
 
     try:
-        rule = _read(text, functions, find)
+        rule = _read(text, functions, sizes, find)
         memory: list[Any] = []
-        given = [_given(rule, i, known["gives"], memory) for i in range(len(rule.args.args))]
+        given = [_given(rule, i, known["gives"], sizes, memory) for i in range(len(rule.args.args))]
         form = f"def flat({known['flat']}):"
         whole = Function("flat", f"{form}\n    return {rule.name}({', '.join(given)})", find)
         script = Script({name: Function(name, each, find) for name, each in known["draws"].items()}, careful=True)
@@ -100,7 +101,6 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-_SIZES = {"PerArm": "K", "Number": 1}
 _NATIVE: dict[str, Any] = {"math": "math", "np": "np", "piece": Native("$piece", Array(REAL, 1))}
 
 
@@ -116,8 +116,8 @@ def _refuse(node: Any, what: str) -> NoReturn:
     raise RefusedError("", getattr(node, "lineno", 1), what)
 
 
-def _read(text: str, functions: dict[str, Function], find: Callable[[str], Any]) -> Any:
-    """Take the text apart into its functions; return the tree of the last one."""
+def _read(text: str, functions: dict[str, Function], sizes: dict[str, Any], find: Callable[[str], Any]) -> Any:
+    """Take the text apart into its functions and the sizes that it names; return the tree of the last function."""
     try:
         tree = ast.parse(text).body
     except SyntaxError as error:
@@ -126,6 +126,9 @@ def _read(text: str, functions: dict[str, Function], find: Callable[[str], Any])
     for i, each in enumerate(tree):
         if isinstance(each, ast.Import | ast.ImportFrom):
             continue  # what there is has its usual name
+        if isinstance(each, ast.Assign) and _size(each.value) is not None:
+            sizes[each.targets[0].id] = _size(each.value)  # type: ignore[attr-defined]
+            continue
         if not isinstance(each, ast.FunctionDef):
             _refuse(each, "it must stand in a function, defined by def")
         after = tree[i + 1 : i + 2]
@@ -136,28 +139,55 @@ def _read(text: str, functions: dict[str, Function], find: Callable[[str], Any])
     return rule or _refuse(None, "a rule is a function, defined by def, and there is none")
 
 
-def _given(rule: Any, i: int, gives: dict[str, str], memory: list[Any]) -> str:
+def _size(node: Any) -> Any:
+    """Return the size that an annotation says, as Annotated[np.ndarray, "window"] does, or None."""
+    if not isinstance(node, ast.Subscript) or _name(node.value) != "Annotated":
+        return None
+    said = getattr(node.slice, "elts", [])
+    return getattr(said[1], "value", None) if len(said) == 2 else None
+
+
+def _given(rule: Any, i: int, gives: dict[str, str], sizes: dict[str, Any], memory: list[Any]) -> str:
     """Return the expression of one of the rule's arguments in those of the flat function."""
     each = rule.args.args[i]
     if each.arg in gives:
         return gives[each.arg]
-    said = _name(each.annotation)
-    if said in _SIZES:
-        memory.append(_SIZES[said])
+    size = sizes.get(_name(each.annotation), _size(each.annotation))
+    if size is not None:
+        memory.append(size if size == "K" else _places(rule, each, size))
         return f"piece(state, params, {2 * len(memory) - 2})"
-    at = i - len(rule.args.args) + len(rule.args.defaults)
+    return _setting(rule, each, gives)
+
+
+def _places(rule: Any, each: Any, size: Any) -> int:
+    """Return the size of a piece of memory, a number or the name of a setting."""
+    value = size
+    if isinstance(size, str):
+        names = [other.arg for other in rule.args.args]
+        at = names.index(size) - len(names) + len(rule.args.defaults) if size in names else -1
+        value = getattr(rule.args.defaults[at], "value", None) if at >= 0 else None
+    if not isinstance(value, int) or not 1 <= value <= 1_000_000:
+        _refuse(each, f"the size of {each.arg!r} must be K or a setting with a value from 1 to 1,000,000")
+    return value
+
+
+def _setting(rule: Any, each: Any, gives: dict[str, str]) -> str:
+    """Return the value of a setting, as a policy's settings are kept."""
+    at = rule.args.args.index(each) - len(rule.args.args) + len(rule.args.defaults)
     if at < 0:
         _refuse(
             each,
             f"{each.arg!r} is not known: a rule may ask for {', '.join(gives)}, for memory, as {each.arg}: PerArm "
             f"or Number, and for a setting with a value, as {each.arg}=0.1",
         )
-    value, sign = rule.args.defaults[at], 1
+    said, value, sign = _name(each.annotation), rule.args.defaults[at], 1
     if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
         value, sign = value.operand, -1
     number = getattr(value, "value", None)
-    if not isinstance(number, (bool, int, float)):
-        _refuse(each, f"the setting {each.arg!r} must be a number")
+    if not isinstance(number, (bool, int, float)) or abs(number) == float("inf"):
+        _refuse(each, f"the setting {each.arg!r} must be a finite number")
     if said == "bool":
         return repr(bool(number))
-    return repr(sign * (int(number) if said == "int" else float(number)))  # as a policy's settings are kept
+    if said == "int" and not (number == int(number) and abs(number) <= 2**53):
+        _refuse(each, f"the setting {each.arg!r} must be a whole number of at most 2^53")
+    return repr(sign * (int(number) if said == "int" else float(number)))

@@ -2,6 +2,7 @@
 "use strict";
 
 function $zeros(n, m, l) {
+  if (!(n * (m ?? 1) * (l ?? 1) <= 1e7)) throw new RangeError(`an array of ${n * (m ?? 1) * (l ?? 1)} numbers, where at most 10,000,000 fit`);
   if (m === undefined) return new Float64Array(n); // whole numbers are exact in it up to 2^53
   const all = new Float64Array(n * m * (l ?? 1));
   const rows = (from, count, long) => Array.from({ length: count }, (_, i) => all.subarray(from + i * long, from + (i + 1) * long));
@@ -28,6 +29,14 @@ function $at(x, i) { // the place, counted from the end if it is negative
   const place = i < 0 ? x.length + i : i;
   if (!(place >= 0 && place < x.length)) throw new RangeError(`place ${i} of an array that has ${x.length}`);
   return place;
+}
+function $exact(x) { // whole numbers beyond 2^53 are rounded here, and not in Python
+  if (!Number.isSafeInteger(x)) throw new RangeError(`the whole number ${x}: a page knows those up to 2^53 alone`);
+  return x;
+}
+function $divisor(x) {
+  if (x === 0) throw new RangeError("a whole number divided by 0");
+  return x;
 }
 function $told(answer) { return answer === undefined ? -1 : answer; }
 function $piece(whole, params, i) { // settings and memory stay where they are: a view of them is made once

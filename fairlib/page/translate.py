@@ -185,7 +185,8 @@ class Script:
     methods : dict
         The ways to draw, by name: a Function or a Native, whose first argument is the generator.
     careful : bool
-        Whether the script is to stop at a place that an array has not, where JavaScript would go on with nonsense.
+        Whether the script is to stop where JavaScript would go on with other numbers than Python: at a place that an
+        array has not, a whole number beyond 2^53, and a division of whole numbers by 0.
 
     Examples
     --------
@@ -496,6 +497,8 @@ class _Body:
         kind = self._of(node.value)[1]
         if there == WHOLE and (sign == "/" or kind == REAL):
             self._refuse(node, "a number that may not be whole, put into an array of whole ones")
+        if there == WHOLE:
+            return [f"{place} = {self._exact(f'{place} {sign} {self._number(node.value)}', WHOLE)};"]
         return [f"{place} {sign}= {self._number(node.value)};"]
 
     # Expressions: each returns its text and its kind.
@@ -563,18 +566,25 @@ class _Body:
         kind = REAL if REAL in (one, other) else WHOLE
         sign = _SIGNS.get(type(node.op))
         if isinstance(node.op, ast.BitAnd) and kind == WHOLE:
+            if self.script.careful:
+                return f"Number(BigInt({a}) & BigInt({b}))", WHOLE
             return f"({a} & {b})", WHOLE  # of its low 32 bits: the engine's masks have fewer
         if sign is None:
             self._refuse(node, "an operator that it does not know")
         if sign in ("//", "%"):
             if kind != WHOLE:
                 self._refuse(node, f"{sign} of numbers that may not be whole")
+            b = f"$divisor({b})" if self.script.careful else b
             return (f"Math.floor({a} / {b})" if sign == "//" else f"$rest({a}, {b})"), WHOLE
         if sign == "**":
             if kind == WHOLE and not isinstance(node.right, ast.Constant):
                 self._refuse(node, "a power of whole numbers, which may be none: write 2.0, say")
-            return f"Math.pow({a}, {b})", kind
-        return f"({a} {sign} {b})", REAL if sign == "/" else kind
+            return self._exact(f"Math.pow({a}, {b})", kind), kind
+        return (f"({a} / {b})", REAL) if sign == "/" else (self._exact(f"({a} {sign} {b})", kind), kind)
+
+    def _exact(self, text: str, kind: Any) -> str:
+        """Guard a whole number that may come out too large to be exact."""
+        return f"$exact({text})" if self.script.careful and kind == WHOLE else text
 
     def _of_unaryop(self, node: Any) -> tuple[str, Any]:
         if isinstance(node.op, ast.Not):
@@ -737,7 +747,9 @@ class _Body:
             return f"Math.abs({text})", kind
         if name == "float":
             return f"+{text}" if kind == TRUTH else text, REAL
-        return (f"Math.trunc({text})" if kind == REAL else f"+{text}" if kind == TRUTH else text), WHOLE
+        if kind == REAL:
+            return self._exact(f"Math.trunc({text})", WHOLE), WHOLE
+        return f"+{text}" if kind == TRUTH else text, WHOLE
 
     def _of_module(self, node: Any, module: str, name: str) -> tuple[str, Any]:
         if name == "argsort":
@@ -788,10 +800,8 @@ class _Body:
             return f"(Math.abs({given}) === Infinity)", TRUTH
         if len(node.args) != _MATH[name]:
             self._refuse(node, f"{module}.{name} of {len(node.args)} numbers")
-        return f"Math.{'abs' if name == 'fabs' else name}({given})", WHOLE if module == "math" and name in (
-            "floor",
-            "ceil",
-        ) else REAL
+        kind = WHOLE if module == "math" and name in ("floor", "ceil") else REAL
+        return self._exact(f"Math.{'abs' if name == 'fabs' else name}({given})", kind), kind
 
     def _reshaped(self, node: Any) -> tuple[str, Any]:
         text, kind = self._of(node.func.value)
