@@ -12,8 +12,9 @@ import inspect
 import math
 import pathlib
 import sys
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import copy
 from functools import partial
 from itertools import islice
@@ -28,6 +29,7 @@ from fairlib.arms import Bandit, bernoulli
 from fairlib.compilation import _of_a_library, codes
 from fairlib.contexts import ContextBandit, ContextPolicy, sphere
 from fairlib.desk import OnDesk
+from fairlib.engine import _allow
 from fairlib.policy import Policy
 from fairlib.rules import Rule
 from fairlib.stepping import AtPlay, OnArms, at_play, root, streams
@@ -63,7 +65,7 @@ def check_policy(policy: Policy | ContextPolicy, arms: int | None = None) -> Non
     *It must keep to what is its own*: write to `p` and to its memory only, and play the same from the same seed.
 
     *It must answer* with an arm that there is, or with numbers in [0, 1] that sum to the number of plays, and compiled
-    just as in plain Python.
+    just as in plain Python. It must not look beside its arrays, nor divide a whole number by 0.
 
     What can't be told: whether the truth is among its settings, to which the defaults of the rule's own arguments
     belong, or stands in its code as a number; what a function of an installed library does, which could read a file;
@@ -84,6 +86,8 @@ def check_policy(policy: Policy | ContextPolicy, arms: int | None = None) -> Non
     TypeError, ValueError
         If `policy` is neither a `Policy` nor a `ContextPolicy`, or `arms` is too small, or when the rule breaks one of
         the conditions above.
+    MemoryError
+        If so many arms need more memory than there is.
 
     Warns
     -----
@@ -105,43 +109,59 @@ def check_policy(policy: Policy | ContextPolicy, arms: int | None = None) -> Non
     """
     if isinstance(policy, Policy):
         arms = checks.whole("arms", policy.arms or policy.plays + 2 if arms is None else arms, policy.plays)
+        _allow(8 * _PLAIN * 5 * arms, f"to watch {policy.name!r} play {arms:,} arms", "try it on fewer arms")
         truth = np.linspace(0.2, 0.8, arms)
         worlds: list[Any] = [Bandit(bernoulli(np.roll(truth, by)), plays=policy.plays) for by in (0, 1)]
     elif isinstance(policy, ContextPolicy):
         arms = checks.whole("arms", 3 if arms is None else arms, 1)
+        numbers = arms * (4 + (policy.dimension or 3))
+        _allow(8 * _PLAIN * numbers, f"to watch {policy.name!r} play {arms:,} arms", "try it on fewer arms")
         truth = np.linspace(0.2, 0.8, policy.dimension or 3)
         worlds = [ContextBandit(sphere(arms, np.roll(truth, by))) for by in (0, 1)]
     else:
         raise TypeError(f"policy must be a Policy or ContextPolicy, such as ucb1(), not {checks.said(policy)}")
     _look_outside(policy)
+    with _faults_said(policy):
+        plain, relabelled = (at_play(world, policy.replace(interpret=True)) for world in worlds)
+        first = list(islice(_rounds(plain, _watched(plain), kept=True), _PLAIN))
+        if _parting(first, _rounds(plain, plain.rule)):
+            raise ValueError(
+                f"the rule of {policy.name!r} must play the same from the same seed; it has memory or chance of its "
+                "own (keep memory in arguments such as low: PerArm, draw from rng)"
+            )
+        if t := _parting(first, _rounds(relabelled, _watched(relabelled), told=first)):
+            raise ValueError(
+                f"the rule of {policy.name!r} must look at its arguments only; in a world with relabelled arms, where "
+                f"it was told the same, it played otherwise in round {t}"
+            )
+        if policy.interpret:
+            return
 
-    plain, relabelled = (at_play(world, policy.replace(interpret=True)) for world in worlds)
-    first = list(islice(_rounds(plain, _watched(plain), kept=True), _PLAIN))
-    if _parting(first, _rounds(plain, plain.rule)):
-        raise ValueError(
-            f"the rule of {policy.name!r} must play the same from the same seed; it has memory or chance of its own "
-            "(keep memory in arguments such as low: PerArm, draw from rng)"
-        )
-    if t := _parting(first, _rounds(relabelled, _watched(relabelled), told=first)):
-        raise ValueError(
-            f"the rule of {policy.name!r} must look at its arguments only; in a world with relabelled arms, where it "
-            f"was told the same, it played otherwise in round {t}"
-        )
-    if policy.interpret:
-        return
+        swift = at_play(worlds[0], policy)
+        if not isinstance(swift.rule, OnDesk):
+            return
+        rest = _rounds(swift, _watched(swift))
+        # A difference in the last bit of a probability is other play in one game in 10^16, but other play it is.
+        if t := _parting(first, rest):
+            raise ValueError(
+                f"the rule of {policy.name!r} must play the same compiled and interpreted (use math and loops rather "
+                f"than NumPy's sums and exponentials, and numbers below 2**63); in round {t} it did not"
+            )
+        for _ in rest:  # what is wrong later it says itself
+            pass
 
-    swift = at_play(worlds[0], policy)
-    if not isinstance(swift.rule, OnDesk):
-        return
-    rest = _rounds(swift, _watched(swift))
-    # A difference in the last bit of a probability is other play in one game in 10^16, but other play it is.
-    if t := _parting(first, rest):
-        raise ValueError(
-            f"the rule of {policy.name!r} must play the same compiled and interpreted (use math and loops rather than "
-            f"NumPy's sums and exponentials, and numbers below 2**63); in round {t} it did not"
-        )
-    for _ in rest:  # what is wrong later it says itself
-        pass
+
+@contextmanager
+def _faults_said(policy: Any) -> Iterator[None]:
+    """Refuse a rule that breaks off, or divides a whole number by 0: NumPy warns of that, and compiled it goes on."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", r"divide by zero .*(floor_divide|remainder|divmod)", RuntimeWarning)
+        try:
+            yield
+        except (IndexError, ZeroDivisionError) as error:
+            raise ValueError(str(error)) from error
+        except RuntimeWarning as error:
+            raise ValueError(f"the rule of {policy.name!r} must not divide by 0 with // or %: {error}") from error
 
 
 def _rounds(game: AtPlay, rule: Callable[..., Any], told: list[Any] | None = None, kept: bool = False) -> Iterator[Any]:

@@ -773,3 +773,41 @@ def test_what_is_no_policy_and_too_few_arms_are_refused():
         fl.check_policy(fl.Bandit)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="arms must be a whole number of at least 3, not 2"):
         fl.check_policy(fl.uniform(3), arms=2)
+
+
+def by_nothing(seen, p):
+    return 1 if 5 // seen.observed[0] > 3 else 0
+
+
+def by_nothing_of_python(p):
+    return int(1 / 0)
+
+
+def beside(seen, p):
+    return int(p[7]) if seen.t > 5 else 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (by_nothing, "the rule of 'mine' must not divide by 0 with // or %: divide by zero"),
+        (by_nothing_of_python, "the rule of 'mine' broke off in round 1: division by zero"),
+        (beside, "the rule of 'mine' broke off in round 6: index 7 is out of bounds"),
+    ],
+)
+def test_a_rule_that_breaks_off_is_told_with_its_round(rule, message):
+    with pytest.raises(ValueError, match=message):
+        fl.check_policy(fl.Policy("mine", rule))
+
+
+def test_whoever_plays_it_is_told_the_rule_and_the_round():
+    game, policy = fl.Bandit(fl.bernoulli([0.5, 0.6])), fl.Policy("mine", beside)
+    player = fl.Player(policy, arms=2)
+    for play in (
+        lambda: fl.simulate(game, policy, 20),
+        lambda: fl.simulate(game, policy.replace(interpret=True), 20),
+        lambda: list(fl.trace(game, policy, 20)),
+        lambda: [player.choose() for _ in range(20)],
+    ):
+        with pytest.raises(IndexError, match=r"the rule of 'mine'.* broke off in round 6"):
+            play()

@@ -5,6 +5,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -51,6 +52,18 @@ def draws(law, arm, rewards, rng):
 
 
 # Laws
+
+
+def test_the_quantile_of_a_packet_loss_at_its_very_chance():
+    """What arrives with probability q has a q-quantile of 0, though the sum of two products may be a hair below q."""
+    tenths = [Fraction(i, 10) for i in range(11)]
+    for one, zero, mean in itertools.product(tenths, repeat=3):
+        law, chance = de.packet_loss([float(one)], [float(zero)]), mean * one + (1 - mean) * zero
+        means = np.array([float(mean)])
+        if chance > 0:
+            assert law.quantiles(float(chance), means).tolist() == [0.0]
+        if chance < 1:
+            assert law.quantiles(float(chance) + 1e-9, means).tolist() == [math.inf]
 
 
 @pytest.mark.parametrize("law", LAWS, ids=itertools.count())

@@ -119,6 +119,20 @@ def test_linucb_and_oful_play_the_largest_index():
         log_det = float(step.memory["log_det"])
 
 
+@pytest.mark.parametrize(
+    ("noise", "norm", "failure", "lam"), [(0, 1, 0.5, 4), (0.4, 0.9, 0.05, 2), (0.3, 2, 0.2, 0.25)]
+)
+def test_the_radius_of_oful_decides_between_what_is_known_and_what_is_not(noise, norm, failure, lam):
+    """One arm is expected to pay v, the other nothing; at this v the first radius makes their indices equal."""
+    radius = noise * math.sqrt(2 * math.log(1 / failure)) + math.sqrt(lam) * norm
+    ridge = Ridge(np.array([1.0, 0.0]), np.eye(2) / math.sqrt(lam))
+    v = radius / (radius + math.sqrt(lam))
+    for one, arm in ((v - 1e-6, 1), (v + 1e-6, 0)):
+        contexts = np.array([[one, 0.0], [0.0, 1.0]])
+        for policy in (li.oful(noise, norm, failure, ridge=lam), li.linucb(radius, ridge=lam)):
+            assert probabilities(policy, contexts, ridge)[arm] == 1
+
+
 def test_lints_plays_each_arm_as_often_as_it_is_best_under_the_posterior():
     contexts = np.array([[0.6, 0.1], [0.1, 0.5]])
     ridge, *_ = some_ridge(2, 6, 7, regulariser=4.0)
@@ -234,6 +248,18 @@ def test_the_total_width_is_bounded_in_play_and_moves_little_from_its_mean():
     assert (got <= ex.total_width(d, rounds)).all()
     assert (np.abs(got - wanted) <= math.sqrt(2 * rounds * math.log(4 / 0.1))).all()
     assert abs((got - wanted).mean()) < 4 * (got - wanted).std() / len(got) ** 0.5
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 8])
+def test_the_worst_contexts_come_near_the_bound_on_the_total_width(d):
+    """Lemma A.6.8: unit vectors along each axis in turn are as wide as contexts can be, and half the bound is less."""
+    rounds, total, inverse = 1000, 0.0, np.eye(d)
+    for t in range(rounds):
+        x = np.eye(d)[t % d]
+        assert x @ inverse @ x == pytest.approx(np.linalg.eigvalsh(inverse).max())
+        total += math.sqrt(x @ inverse @ x)
+        inverse -= np.outer(inverse @ x, inverse @ x) / (1 + x @ inverse @ x)
+    assert 0.5 * ex.total_width(d, rounds) < total <= ex.total_width(d, rounds)
 
 
 def test_a_parameter_in_the_ellipsoid_is_within_the_widths():

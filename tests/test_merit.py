@@ -459,6 +459,11 @@ def as_low_as_may_be(low, high, mu):
         mu[a] = low[a]
 
 
+def a_millionth_too_low(low, high, mu):
+    for a in range(mu.size):
+        mu[a] = high[a] - 1e-6 * (high[a] - low[a])
+
+
 def own(name, value, best=None, **changed):
     return me.Merit(name, value, best, **{**CONSTANTS, **changed})
 
@@ -592,6 +597,11 @@ def remembers(x, calls: fl.Number):
             lambda: own("line", lambda x: 1.0 + x, lipschitz=1, solve=as_low_as_may_be),
             ValueError,
             r"^solve of 'line' must fill mu with the means .*, \[1.0, 0.5, 1.0\], not \[0.0, 0.0, 0.5\]$",
+        ),
+        (
+            lambda: own("line", lambda x: 1.0 + x, lipschitz=1, solve=a_millionth_too_low),
+            ValueError,
+            r"^solve of 'line' must fill mu with the means .*, \[1.0, 0.5, 1.0\], not \[0.999999, ",
         ),
         (
             lambda: own("line", lambda x: 1.0 + x, lipschitz=1, solve=lambda low, high, mu: None),

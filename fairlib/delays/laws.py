@@ -92,8 +92,9 @@ def fixed(rounds: ArrayLike) -> Law:
 
 
 def geometric_draw(scale, rng):
-    """Return the number of tosses up to the first success: an exponential variate, rounded up."""
-    return 1 + int(scale * rng.standard_exponential())
+    """Return the number of tosses up to the first success: an exponential variate, rounded up; never past counting."""
+    late = scale * rng.standard_exponential()
+    return 1.0 + math.floor(late) if late < 1e15 else math.inf
 
 
 def _geometric_quantiles(p: Array, q: float, means: Array) -> Array:
@@ -108,7 +109,8 @@ def geometric(probability: ArrayLike) -> Law:
     Parameters
     ----------
     probability : array_like, shape (K,)
-        Probability of arriving in the next round, above 0 and at most 1; the mean delay is 1 over it.
+        Probability of arriving in the next round, above 0 and at most 1; the mean delay is 1 over it. A delay of more
+        than 10^15 rounds is never.
 
     Returns
     -------
@@ -127,7 +129,7 @@ def geometric(probability: ArrayLike) -> Law:
     """
     p = checks.vector("probability", probability, high=1, above=0)
 
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         scale = -1 / np.log1p(-p)
     return Law(geometric_draw, name=_named("geometric", p), quantiles=partial(_geometric_quantiles, p), scale=scale)
 

@@ -291,7 +291,7 @@ def linucb_radius(dimension: int, horizon: ArrayLike, *, failure: float, norm: f
 
     With probability :math:`1 - \delta/2` no ellipsoid of the first T rounds misses :math:`\mu^\star`, for ridge 1,
     contexts in the unit ball and 1-sub-Gaussian noise. The paper has :math:`2\ln(\pi^2 T^2/3\delta)` in place of the
-    last term, from a union over rounds that its tool does not need (erratum E-F11).
+    last term, from a union over rounds that its tool does not need (erratum E-F11b).
 
     Parameters
     ----------
