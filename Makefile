@@ -16,12 +16,13 @@ PACKAGE := requirements.txt $(call files,fairlib)
 BOOK := _config.yml _toc.yml benchmarks/latest.json $(call files,chapters)
 TESTS := pyproject.toml $(call files,tests) $(call files,benchmarks)
 
-.PHONY: help book test test-full bench compiler mutants references figures print offline lab sphinx lock clean
+.PHONY: help book test test-full outcomes bench compiler mutants references figures print offline lab sphinx lock clean
 
 help:
 	@echo "make book        build the book, and say which file to open"
 	@echo "make test        run every chapter and every test, the linter and the type checker"
 	@echo "make test-full   try all that is tried by samples: bounds, properties, odd inputs (hours)"
+	@echo "make outcomes    store what the last run of make test said, for the pages to show (commit first)"
 	@echo "make bench       measure what a round costs, against C and other projects (a quarter of an hour; needs a C compiler)"
 	@echo "make mutants     plant 400 mistakes in the package, one at a time, and count those that no test notices (hours)"
 	@echo "make references  store the checked outputs and pictures of the chapters anew, and show what changed"
@@ -68,7 +69,7 @@ _build/book.done: _build/executed.done $(wildcard _build/outcomes.json)
 	@touch $@
 
 # The browser test opens the built pages; the last line puts the outcomes on the page of results.
-_build/test.done: $(PACKAGE) $(BOOK) $(TESTS) | _build/book.done
+_build/test.done: $(PACKAGE) $(filter-out %/outcomes.json,$(BOOK)) $(TESTS) | _build/book.done
 	@echo "Running every chapter, every test, the linter and the type checker"
 	@$(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy --no-error-summary
 	@$(BIN)/pytest
@@ -81,6 +82,11 @@ test-full: .venv/lock.done
 	@PROPERTIES=full FUZZ=full $(BIN)/pytest tests
 	@TRIALS=full $(BIN)/pytest -n0 tests/test_trials.py -k holds
 	@$(BIN)/python tests/trials.py
+
+# What the tests said of a commit is part of the project, so that a book that was only built can show it. Run `make test` on
+# a clean commit, then this, and commit chapters/outcomes.json.
+outcomes: .venv/lock.done
+	@$(BIN)/python chapters/extensions/outcomes.py
 
 # Each side of a ratio takes turns with the other, in processor time. AUTHORS=folder measures the authors' public code too,
 # AGAINST=folder another checkout; ONLY=words takes the benchmarks of that name alone. Of these two no record is made.

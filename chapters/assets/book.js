@@ -43,15 +43,41 @@
   }
 })();
 
-// A formula that is wider than its line scrolls in a box of its own, which says on which side it goes on.
+// The button of a fold is named by what it opens (sphinx-togglebutton calls each "Toggle hidden content").
+addEventListener("DOMContentLoaded", () => {
+  for (const button of document.querySelectorAll(".bd-article .admonition-title > .toggle-button")) {
+    const title = button.parentElement.cloneNode(true);
+    for (const part of title.querySelectorAll("button, .headerlink")) part.remove();
+    button.setAttribute("aria-label", title.textContent.trim().replace(/\s+/g, " "));
+  }
+});
+
+// Words that were searched for are marked on the page that the search led to.
 (() => {
+  const asked = new URLSearchParams(location.search).get("found")?.match(/[\p{L}\p{N}]+/gu);
+  const article = document.querySelector(".bd-article");
+  if (!asked || !article || !CSS.highlights) return;
+  const word = new RegExp(`(?<![\\p{L}\\p{N}])(?:${asked.join("|")})`, "giu");
+  const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+  const found = new Highlight();
+  while (texts.nextNode()) {
+    for (const { index, 0: { length } } of texts.currentNode.data.matchAll(word)) {
+      found.add(new StaticRange({ startContainer: texts.currentNode, startOffset: index, endContainer: texts.currentNode, endOffset: index + length }));
+    }
+  }
+  CSS.highlights.set("found", found);
+})();
+
+// What is wider than its line scrolls in a box of its own, which says on which side it goes on.
+(() => {
+  const scrolling = "mjx-container, .cell_output pre, div.highlight pre, .proof-map, .pst-scrollable-table-container";
   const edge = (box) => {
     const rest = box.scrollWidth - box.clientWidth;
     box.classList.toggle("more-left", box.scrollLeft > 2);
     box.classList.toggle("more-right", box.scrollLeft < rest - 2);
   };
   const fit = () => {
-    for (const box of document.querySelectorAll(".bd-article mjx-container, .bd-article .cell_output pre, .bd-article div.highlight pre")) {
+    for (const box of document.querySelectorAll(`.bd-article :is(${scrolling})`)) {
       if (box.matches("mjx-container:not([display])")) {
         box.classList.remove("wide");
         const line = box.parentElement.closest("p, li, dd, td, th, div, figcaption, summary, h1, h2, h3");
@@ -65,7 +91,7 @@
       const wide = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX === "auto";
       if (!wide) {
         box.classList.remove("more-left", "more-right");
-        if (box.matches("mjx-container")) box.removeAttribute("tabindex");
+        if (box.matches("mjx-container, .pst-scrollable-table-container")) box.removeAttribute("tabindex");
         continue;
       }
       if (!box.dataset.scrolls) box.addEventListener("scroll", () => edge(box), { passive: true });
@@ -75,6 +101,7 @@
     }
   };
   document.fonts.ready.then(fit);
+  document.addEventListener("toggle", fit, true); // what is folded away has no width
   let width = innerWidth;
   addEventListener("resize", () => {
     if (innerWidth === width) return;

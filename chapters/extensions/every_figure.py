@@ -18,7 +18,8 @@ import printing
 from docutils import nodes
 from docutils.statemachine import StringList
 from nbformat import NotebookNode
-from results import place, read_items, tests_of
+from outcomes import tests_of
+from results import place, read_items
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 

@@ -68,7 +68,7 @@ class Findable(SphinxTransform):
 def named_by(node: nodes.Element, named: dict[str, list[str]]) -> list[tuple[str, str]]:
     """Return the words by which a place is to be found, and its id."""
     found = [(word, name) for name in node["ids"] for word in named.get(name, [])]
-    found += [(name.upper(), name) for name in node["ids"] if re.fullmatch(r"e-[pfgd]\d+", name)]
+    found += [(name[:3].upper() + name[3:], name) for name in node["ids"] if re.fullmatch(r"e-[pfgd]\d+[a-z]?", name)]
     title = node.get("title", "")
     if "realtype" in node and title and "$" not in title:
         title = title.removeprefix(" (").removesuffix(")")

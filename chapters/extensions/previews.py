@@ -47,6 +47,12 @@ def excerpt(target: Tag) -> str | None:
     return str(copy) if copy.get_text(strip=True) else None
 
 
+@cache
+def read(page: Path) -> BeautifulSoup:
+    """Read a page that was written."""
+    return BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
+
+
 def file(page: str) -> str:
     """Return where the script of a page is, in the folder of the book."""
     return f"_static/previews/{page.replace('/', '-')}.js"
@@ -61,10 +67,6 @@ def announce(app: Sphinx, page: str, template: str, context: dict[str, Any], doc
 def collect(app: Sphinx) -> dict[str, dict[str, str]]:
     """Return, for each page, what its references point to, by their addresses."""
     out = Path(app.outdir)
-
-    @cache
-    def read(page: Path) -> BeautifulSoup:
-        return BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
 
     @cache
     def at(page: Path, name: str) -> str | None:
@@ -93,6 +95,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
             found.update(collect(app))
 
     def write(app: Sphinx, error: Exception | None) -> None:
+        read.cache_clear()
         for page, shown in found.items():
             script = Path(app.outdir) / file(page)
             script.parent.mkdir(exist_ok=True)

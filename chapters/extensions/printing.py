@@ -41,12 +41,12 @@ html, body { background: white; }
 h1, h2, h3, .admonition-title { break-after: avoid; break-inside: avoid; }
 .pst-scrollable-table-container { overflow: visible !important; }
 .cell_output img, figure, tr, .cell_input { break-inside: avoid; }
+.bd-content mjx-container[display="true"] { font-size: calc(.86ex / .442); }
 .bd-article pre { font-size: 7.5pt !important; white-space: pre-wrap !important; }
 a { color: inherit !important; }
-.bd-content section#notation .pst-scrollable-table-container { margin: 0; }
-section#notation table { font-size: 70%; }
-.bd-article table.results { font-size: 65%; }
-.bd-article table.results :is(td, th) { padding: 2px 4px; }
+.bd-content article.bd-article :is(table, figcaption) { font-size: 9pt; }
+.bd-article :is(td, th) { padding: 2px 4px; overflow-wrap: anywhere; }
+.bd-content article.bd-article :is(table.results, section[id$=notation] table) { font-size: 7.5pt; }
 .sd-btn { display: none !important; }
 .live { font-size: 85%; text-align: center; }
 """

@@ -14,7 +14,8 @@ from typing import Any
 
 import outcomes
 from docutils import nodes
-from results import destination, read_items, tests_of, verdict
+from outcomes import tests_of, verdict
+from results import destination, read_items
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -28,7 +29,7 @@ SIGNS = {  # a colour, and a sign of its own: see book.css
     "passed": "M3 8 l3 4 l6 -8",
     "failed": "M4 4 l8 8 M12 4 l-8 8",
     "skipped": "M4 8 h8",
-    "not run since the last change": "M8 3 a5 5 0 1 0 .01 0",
+    "not": "M8 3 a5 5 0 1 0 .01 0",
     "": "M3 8 h10",
 }
 WORDS = {"": "no test of its own is named"}
@@ -196,7 +197,8 @@ def drawn(into: dict[str, list[str]], names: dict[str, dict[str, str]]) -> str:
     boxes = [(label, corner[label]) for label in into]
     for label, (x, y) in boxes:
         name = names[label]
-        sign = f'<path class="sign" transform="translate({x + WIDE - 21} {y + 4})" d="{SIGNS[name["outcome"]]}"/>'
+        drawn_as = SIGNS[name["outcome"].partition(" ")[0]]
+        sign = f'<path class="sign" transform="translate({x + WIDE - 21} {y + 4})" d="{drawn_as}"/>'
         outcome = WORDS.get(name["outcome"], name["outcome"])
         title = f"<title>{escape(name['name'])}: {escape(name['title'] or name['kind'])}. {outcome}.</title>"
         parts.append(
@@ -224,7 +226,7 @@ def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
     if not maps:
         return
     root = Path(app.srcdir)
-    known = outcomes.load(root, outcomes.fingerprint(root))
+    known = outcomes.known(root)
     items = {item["id"]: item for item in read_items(root)}
     own = tests_of_our_own(root)
     statements, into = feeds(app.env)

@@ -28,30 +28,6 @@ def read_items(root: pathlib.Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file, restval=""))
 
 
-def tests_of(item: dict[str, str]) -> list[str]:
-    """Return the names of an item's tests."""
-    return [test.strip() for test in item["test"].split(";") if test.strip()]
-
-
-def verdict(tests: list[str], known: dict[str, str]) -> str:
-    """Sum up the outcomes of an item's tests in a word or two.
-
-    >>> known = {"t.py::a[1]": "passed", "t.py::a[2]": "failed", "t.py::b": "passed"}
-    >>> verdict(["t.py::a"], known), verdict(["t.py::b"], known), verdict([], known)
-    ('failed', 'passed', '')
-    >>> verdict(["t.py::b", "t.py::c"], known)
-    'not run since the last change'
-    """
-    if not tests:
-        return ""
-    found = [{known[name] for name in known if name == test or name.startswith(test + "[")} for test in tests]
-    if "failed" in set().union(*found):
-        return "failed"
-    if not all(found):
-        return "not run since the last change"
-    return "skipped" if "skipped" in set().union(*found) else "passed"
-
-
 class Results(SphinxDirective):
     """Tabulate the items of one paper."""
 
@@ -60,7 +36,7 @@ class Results(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Build the table, with a ``place`` wherever a link will stand."""
         root = pathlib.Path(self.env.srcdir)
-        known = outcomes.load(root, outcomes.fingerprint(root))
+        known = outcomes.known(root)
         self.env.note_reread()  # outcomes and labels change while this page's own text does not
 
         table = nodes.table("", classes=["results", "colwidths-given"])
@@ -70,9 +46,9 @@ class Results(SphinxDirective):
         for item in read_items(root):
             if item["paper"] != self.arguments[0]:
                 continue
-            tests = tests_of(item)
+            tests = outcomes.tests_of(item)
             names = [part for test in tests for part in in_words(test)] or [nodes.emphasis("", "none yet")]
-            outcome = verdict(tests, known)
+            outcome = outcomes.verdict(tests, known)
             body += row(
                 nodes.Text(item["number"]),
                 place("", label=item["id"]),

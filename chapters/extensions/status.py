@@ -3,7 +3,6 @@
 import platform
 import re
 import tomllib
-from collections import Counter
 from pathlib import Path
 
 import outcomes
@@ -20,32 +19,32 @@ def in_order(root: Path) -> list[str]:
     return re.findall(r"file: chapters/(\S+)", (root / "_toc.yml").read_text(encoding="utf-8"))
 
 
-def tested(known: dict[str, str], when: str, pages: list[str]) -> list[str]:
-    """Return in Markdown what came of the tests.
+def tested(counts: dict[str, dict[str, int]], when: str, pages: list[str], commit: str) -> list[str]:
+    """Return in Markdown what came of the tests: on exactly these sources, or at a commit.
 
-    >>> tested({}, "", [])
+    >>> tested({}, "", [], "")
     ['No test has been run on exactly these sources; `make test` runs them all.']
-    >>> tested({"chapters/own.md::Cell 1": "passed", "tests/test_own.py::test_it": "failed"}, "2 May 2026", ["own"])[0]
+    >>> counts = {"chapters/own.md": {"passed": 1}, "tests": {"failed": 1}}
+    >>> tested(counts, "2 May 2026", ["own"], "")[0]
     'On exactly these sources 2 tests were run, last on 2 May 2026: 1 passed, 0 skipped and 1 failed.'
+    >>> tested(counts, "2 May 2026", ["own"], "abc1234")[0]
+    'As of commit `abc1234` 2 tests were run, last on 2 May 2026: 1 passed, 0 skipped and 1 failed.'
     """
-    if not known:
+    if not counts:
         return ["No test has been run on exactly these sources; `make test` runs them all."]
-    groups: dict[str, Counter[str]] = {f"{{doc}}`{page}`": Counter() for page in pages}
-    for name, outcome in known.items():
-        file = name.partition("::")[0]
-        chapter = re.fullmatch(r"chapters/([\w-]+)\.md", file)
-        group = f"{{doc}}`{chapter[1]}`" if chapter else f"`{file.partition('/')[0]}`"
-        groups.setdefault(group, Counter())[outcome] += 1
-    groups = {group: count for group, count in groups.items() if count}
-    total = Counter(known.values())
-    passed, skipped, failed = (total[kind] for kind in KINDS)
+    of_pages = {f"chapters/{page}.md": f"{{doc}}`{page}`" for page in pages}
+    groups = sorted(counts, key=lambda group: [*of_pages, group].index(group))
+    passed, skipped, failed = (sum(count.get(kind, 0) for count in counts.values()) for kind in KINDS)
     return [
-        f"On exactly these sources {len(known)} tests were run, last on {when}: "
-        f"{passed} passed, {skipped} skipped and {failed} failed.",
+        f"{f'As of commit `{commit}`' if commit else 'On exactly these sources'} {passed + skipped + failed} tests "
+        f"were run, last on {when}: {passed} passed, {skipped} skipped and {failed} failed.",
         "",
         "| Where | passed | skipped | failed |",
         "| --- | ---: | ---: | ---: |",
-        *(f"| {group} | {' | '.join(str(groups[group][kind]) for kind in KINDS)} |" for group in groups),
+        *(
+            f"| {of_pages.get(group, f'`{group}`')} | {' | '.join(str(counts[group].get(kind, 0)) for kind in KINDS)} |"
+            for group in groups
+        ),
     ]
 
 
@@ -81,8 +80,12 @@ class Status(SphinxDirective):
         self.env.note_reread()  # outcomes change while this page's own text does not
         match self.arguments[0]:
             case "tests":
-                sources = outcomes.fingerprint(root)
-                lines = tested(outcomes.load(root, sources), outcomes.when(root), in_order(root))
+                sources, stored = outcomes.fingerprint(root), outcomes.record(root)
+                if ran := outcomes.load(root, sources):
+                    lines = tested(outcomes.counts(ran), outcomes.when(root), in_order(root), "")
+                else:
+                    commit = stored.get("commit", "") if stored.get("sources") != sources else ""
+                    lines = tested(stored.get("counts", {}), stored.get("date", ""), in_order(root), commit)
             case "packages":
                 lines = [f"The book was built with Python {platform.python_version()}.", "", *packages(root)]
             case "open":

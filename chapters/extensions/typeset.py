@@ -18,6 +18,8 @@ from sphinx.application import Sphinx
 from sphinx.ext.mathjax import html_visit_displaymath, html_visit_math
 from sphinx.util import logging
 
+LONG = 30  # signs of TeX; a longer formula in a line may go on in the next, after an operator
+JOINED = re.compile(r'(<span class="math[^>]*>\\\([^<]*\\\)</span>)([.,;:?!)\u2019\u201d]+)')
 FORMULA = re.compile(r"\\\((?P<inline>[^<]*)\\\)(?=</span>)|\\\[(?P<display>[^<]*)\\\](?=</div>)")
 MATHJAX = Path(str(distribution("sphinx-mathjax-offline").locate_file("sphinx-mathjax-offline/static/mathjax")))
 PARTS = ("input/tex", "input/tex/extensions/html", "output/chtml", "output/chtml/fonts/tex", "a11y/assistive-mml")
@@ -36,9 +38,20 @@ exports.init({
   tex: { packages: { "[+]": ["html"], "[-]": ["noundefined"] }, formatError: (input, error) => { throw error; } },
 }).then((MathJax) => {
   const { adaptor } = MathJax.startup;
+  const breakable = (formula) => {
+    const math = adaptor.firstChild(formula);
+    for (const part of adaptor.childNodes(math)) {
+      const before = adaptor.previous(part);
+      if (!before || adaptor.kind(before) !== "mjx-mo" || !adaptor.hasAttribute(part, "space")) continue;
+      adaptor.insert(adaptor.node("mjx-break", {}, [adaptor.text("\u200b\u200b")]), part);
+      adaptor.addClass(math, "breaks");
+    }
+  };
   const one = ([tex, display]) => {
     try {
-      return [adaptor.outerHTML(MathJax.tex2chtml(tex, { display })), ""];
+      const formula = MathJax.tex2chtml(tex, { display });
+      if (!display && tex.length > long) breakable(formula);
+      return [adaptor.outerHTML(formula), ""];
     } catch (error) {
       return ["", error.message];
     }
@@ -58,7 +71,7 @@ def typeset(formulas: Iterable[tuple[str, bool]]) -> tuple[dict[tuple[str, bool]
     formulas = list(formulas)
     sources = {f"/{part}.js": (MATHJAX / f"{part}.js").read_text(encoding="utf-8") for part in PARTS}
     with MiniRacer() as engine:
-        engine.eval(f"const sources = {json.dumps(sources)}, parts = {json.dumps(PARTS)}; {HOST}; 0")
+        engine.eval(f"const sources = {json.dumps(sources)}, parts = {json.dumps(PARTS)}, long = {LONG}; {HOST}; 0")
         engine.eval((MATHJAX / "node-main.js").read_text(encoding="utf-8") + "; 0")
         engine.eval(SET + "; 0")
         made, style = json.loads(str(engine.eval(f"JSON.stringify(set({json.dumps(formulas)}))")))
@@ -74,7 +87,11 @@ MADE: dict[tuple[str, bool], tuple[str, str]] = {}
 
 
 def in_place(text: str) -> str:
-    """Return HTML with its formulas set, which some page must have had."""
+    """Return HTML with its formulas set, which some page must have had, and joined with what follows without a space.
+
+    A browser may break a line before and after each part of a formula, also before a comma.
+    """
+    text = JOINED.sub(r'<span class="joined">\1\2</span>', text)
     return FORMULA.sub(lambda found: MADE[read(found)][0], text)
 
 
