@@ -62,6 +62,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    browser.set_script_timeout(90)  # axe takes ten seconds on a long page, and more on a busy machine
+    browser.set_script_timeout(240)  # axe takes ten seconds on a long page, and far more on a busy machine
     yield browser
     browser.quit()
