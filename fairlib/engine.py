@@ -433,9 +433,11 @@ def play_rounds(
         if sums.size > 0:
             tally(to_sum, t)
         if t == recorded[at]:
-            selected_at[at] = selected
+            for a in range(selected.size):  # slices would take two seconds more to compile
+                selected_at[at, a] = selected[a]
+            for i in range(sums.size):
+                sums_at[at, i] = sums[i]
             reward_at[at] = collected
-            sums_at[at] = sums
             at += 1
     return 0
 
@@ -508,8 +510,10 @@ def play_contexts(
         if mean.size > 0:
             absorb(mean, root, contexts[arm], rewards[arm])
         if past_played.size > 0:
-            past_contexts[t - 1] = contexts
-            past_groups[t - 1] = groups
+            for a in range(arms):
+                past_groups[t - 1, a] = groups[a]
+                for i in range(dimension):
+                    past_contexts[t - 1, a, i] = contexts[a, i]
             past_played[t - 1] = arm
             past_rewards[t - 1] = rewards[arm]
         if mail.size > 0:
@@ -517,9 +521,11 @@ def play_contexts(
             arm_of[0], reward_of[0], round_of[0], chance_of[0] = arm, rewards[arm], t, p[arm]
         tally(to_sum, t, arm)
         if t == recorded[at]:
-            selected_at[at] = selected
+            for a in range(selected.size):
+                selected_at[at, a] = selected[a]
+            for i in range(sums.size):
+                sums_at[at, i] = sums[i]
             reward_at[at] = collected
-            sums_at[at] = sums
             at += 1
     return 0
 
