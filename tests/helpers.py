@@ -1,5 +1,6 @@
 """Steps that several test files share."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +13,19 @@ import fairlib as fl
 from fairlib import engine
 from fairlib.merit import Merit
 from fairlib.stepping import Seat, fresh_past
+
+
+@fl.rule
+def exp3(rate, news, gain: fl.PerArm, p):
+    """EXP3, which reads the news and remembers; chances below 0.01, as an altered file may hold, count as 0.01."""
+    for i in range(news.size):
+        gain[news.arm[i]] -= (1.0 - news.reward[i]) / max(news.chance[i], 0.01)
+    whole = 0.0
+    for a in range(p.size):
+        p[a] = math.exp(rate * gain[a])
+        whole += p[a]
+    for a in range(p.size):
+        p[a] /= whole
 
 
 def same(one: fl.Result, other: fl.Result) -> bool:

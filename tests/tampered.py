@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
+from helpers import exp3
 from numpy.random import default_rng
 
 import fairlib as fl
@@ -20,19 +21,6 @@ from fairlib import delays, linear, ranks, shares
 from fairlib.rules import Array
 
 K, D, G, ROUNDS, HORIZON = 4, 3, 3, 12, 40
-
-
-@fl.rule
-def exp3(rate, news, gain: fl.PerArm, p):
-    """Read the news, and remember."""
-    for i in range(news.size):
-        gain[news.arm[i]] -= (1.0 - news.reward[i]) / max(news.chance[i], 0.01)
-    whole = 0.0
-    for a in range(p.size):
-        p[a] = math.exp(rate * gain[a])
-        whole += p[a]
-    for a in range(p.size):
-        p[a] /= whole
 
 
 @fl.rule

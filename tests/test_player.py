@@ -11,28 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import zoo
-from helpers import streams
+from helpers import exp3, streams
 
 import fairlib as fl
 from fairlib import delays, exposure, linear, ranks, shares
 from fairlib.player import Choice, Player
 
 MEANS = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
-
-
-@fl.rule
-def exp3(rate, news, gain: fl.PerArm, p):
-    """EXP3, which reads the news and remembers."""
-    for i in range(news.size):
-        gain[news.arm[i]] -= (1.0 - news.reward[i]) / news.chance[i]
-    whole = 0.0
-    for a in range(p.size):
-        p[a] = math.exp(rate * gain[a])
-        whole += p[a]
-    for a in range(p.size):
-        p[a] /= whole
-
-
 POWER = fl.merit.power(1, 4)
 ON_ARMS = {
     "UCB1": fl.ucb1(),
