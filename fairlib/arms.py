@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numba import float64, int64, types
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.binding import Bound, Form, described
@@ -47,6 +47,9 @@ TALLY = Form(
 LEAST_SHAPE = 0.02
 """The least shape of a Beta variable: of smaller ones Numba draws others than NumPy."""
 
+BetaShape = Annotated[float, checks.Real(LEAST_SHAPE)]
+BetaShapes = Annotated[ArrayLike, checks.Numbers(LEAST_SHAPE)]
+
 
 class Arms:
     """Arms with independent rewards; made by `bernoulli`, `gaussian` or `beta`, or of a reader's own.
@@ -74,9 +77,18 @@ class Arms:
     array([0.9, 0.5])
     """
 
-    def __init__(self, means: ArrayLike, draw: Callable[..., float], **settings: ArrayLike) -> None:
-        self.means = checks.vector("means", means)
-        self.draw = Bound(checks.function("draw", draw), DRAW, settings)
+    described_as = "Arms, such as bernoulli([0.9, 0.5])"
+    means: NDArray[np.float64]
+
+    @checks.checked
+    def __init__(
+        self,
+        means: Annotated[ArrayLike, checks.Numbers()],
+        draw: Annotated[Callable[..., float], checks.Function()],
+        **settings: ArrayLike,
+    ) -> None:
+        self.means = np.asarray(means)
+        self.draw = Bound(draw, DRAW, settings)
         _of_arms(self.draw, self.means.size)
         for name, value in self.draw.settings.items():  # infinity is a setting of delays only
             checks.array(name, value)
@@ -118,7 +130,8 @@ def beta_draw(a, b, rng):
     return rng.beta(a, b)
 
 
-def bernoulli(means: ArrayLike) -> Arms:
+@checks.checked
+def bernoulli(means: Annotated[ArrayLike, checks.Numbers(0, 1)]) -> Arms:
     """Arms that pay 1 or 0.
 
     Parameters
@@ -142,11 +155,11 @@ def bernoulli(means: ArrayLike) -> Arms:
     Traceback (most recent call last):
     ValueError: means must be numbers in [0, 1], not 1.5 (arm 1)
     """
-    probabilities = checks.vector("means", means, 0, 1)
-    return Arms(probabilities, bernoulli_draw, mean=probabilities)
+    return Arms(means, bernoulli_draw, mean=means)
 
 
-def gaussian(means: ArrayLike, sd: float = 1.0) -> Arms:
+@checks.checked
+def gaussian(means: Annotated[ArrayLike, checks.Numbers()], sd: checks.NonNegative = 1.0) -> Arms:
     """Arms with normal rewards of one standard deviation.
 
     Parameters
@@ -171,12 +184,11 @@ def gaussian(means: ArrayLike, sd: float = 1.0) -> Arms:
     >>> gaussian([0.0, 1.0], sd=0.5).settings["sd"]
     array([0.5, 0.5])
     """
-    centres = checks.vector("means", means)
-    spread = checks.real("sd", sd, 0)
-    return Arms(centres, gaussian_draw, mean=centres, sd=np.full_like(centres, spread))
+    return Arms(means, gaussian_draw, mean=means, sd=np.full_like(means, sd))
 
 
-def beta(a: ArrayLike, b: ArrayLike) -> Arms:
+@checks.checked
+def beta(a: BetaShapes, b: BetaShapes) -> Arms:
     """Arms with Beta rewards, in [0, 1] and with mean ``a / (a + b)``.
 
     Parameters
@@ -199,7 +211,7 @@ def beta(a: ArrayLike, b: ArrayLike) -> Arms:
     >>> beta([9, 1], [1, 1]).means
     array([0.9, 0.5])
     """
-    first, second = checks.vector("a", a, LEAST_SHAPE), checks.vector("b", b, LEAST_SHAPE)
+    first, second = np.asarray(a), np.asarray(b)
     if first.size != second.size:
         raise ValueError(f"b must have one number an arm, as a has ({first.size}), not {second.size}")
     return Arms(first / (first + second), beta_draw, a=first, b=second)
@@ -236,9 +248,17 @@ class Delay:
     ValueError: the delay 'nonsense' must be a whole number of rounds of at least 0, or infinity for never, not ...
     """
 
-    def __init__(self, draw: Callable[..., float], *, name: str = "own", **settings: ArrayLike) -> None:
-        checks.text("name", name)
-        self.name, self.draw = name, Bound(checks.function("draw", draw), DELAY, settings)
+    described_as = "a Delay"
+
+    @checks.checked
+    def __init__(
+        self,
+        draw: Annotated[Callable[..., float], checks.Function()],
+        *,
+        name: Annotated[str, checks.Text()] = "own",
+        **settings: ArrayLike,
+    ) -> None:
+        self.name, self.draw = name, Bound(draw, DELAY, settings)
         self.arms = _of_arms(self.draw, None)
         given, rng = self.draw.settings, np.random.default_rng(0)
         asked = [each for each in self.draw.rule.arguments if each not in given]
@@ -289,14 +309,14 @@ class Bandit:
     """
 
     arms: Arms
-    plays: int = 1
+    plays: Annotated[int, checks.InBody(checks.Integer(1))] = 1
     delay: Delay | None = None
     outcome: ClassVar[type[Result]] = Result
+    described_as: ClassVar[str] = "a Bandit, such as Bandit(bernoulli([0.9, 0.5]))"
 
     def __post_init__(self) -> None:
-        checks.instance("arms", self.arms, Arms, "Arms, such as bernoulli([0.9, 0.5])")
+        checks.check_fields(self)
         object.__setattr__(self, "plays", checks.whole("plays", self.plays, 1, self.arms.means.size))
-        checks.instance("delay", self.delay, Delay | None, "a Delay")
         if self.delay is not None and self.delay.arms not in (None, self.arms.means.size):
             raise ValueError(f"delay must be of {self.arms.means.size} arms, not {self.delay.arms}")
 

@@ -1,16 +1,55 @@
-"""What every door of the package asks of its arguments; each refusal names the argument, the value and the rule."""
+"""Argument validation: what an argument may be is declared in its annotation; a refusal names it, its value, the rule.
 
+An annotation such as ``Annotated[float, Real(0, 1)]`` holds a constraint. `checked` reads the annotations of a function
+and converts its arguments before each call, `check_fields` those of a dataclass; `constraints` returns them, which is
+what the fuzz test reads. A class is a constraint, too, if its `described_as` says what messages call its objects. Below
+the constraints are the functions that they call. A check that depends on another argument calls one in the body.
+"""
+
+import inspect
 import math
 import numbers
 import os
 import pathlib
-from collections.abc import Iterable, Mapping, Set
-from typing import Any
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import dataclass, field, fields
+from functools import cache, wraps
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "Constraint",
+    "Integer",
+    "Real",
+    "Scale",
+    "Probability",
+    "Numbers",
+    "Table",
+    "OneOrMany",
+    "Pair",
+    "Instance",
+    "Flag",
+    "Text",
+    "Choice",
+    "FilePath",
+    "Function",
+    "Optional",
+    "InBody",
+    "PositiveInt",
+    "Horizon",
+    "Horizons",
+    "Positive",
+    "NonNegative",
+    "UnitInterval",
+    "PositiveScale",
+    "OpenProbability",
+    "checked",
+    "check_fields",
+    "constraints",
     "whole",
     "real",
     "spread",
@@ -33,6 +72,327 @@ __all__ = [
 _LARGEST = 2**53  # up to here a float holds every whole number; an array's length must be far below
 _NAME = 255  # the bytes of a file's name
 _MOST = 1e150  # up to here a float holds a number's square
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What an argument may be, in its annotation: ``Annotated[float, Real(0, 1)]``.
+
+    Called with an argument's name and its value, a constraint returns the plain value or raises an error in which both
+    stand.
+
+    Parameters
+    ----------
+    example : object
+        A value that fits, for tests, where the default of the argument or the constraint itself gives none.
+
+    Examples
+    --------
+    >>> Real(0, 1)("epsilon", 1.5)
+    Traceback (most recent call last):
+    ValueError: epsilon must be a number in [0, 1], not 1.5
+    """
+
+    example: Any = field(default=None, kw_only=True, compare=False, repr=False)
+
+    def __call__(self, name: str, value: Any) -> Any:
+        """Return the plain value, or refuse the argument by its name."""
+        return self._take(name, value)
+
+    def _take(self, name: str, value: Any) -> Any:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Integer(Constraint):
+    """A whole number; see `whole`."""
+
+    low: int = 1
+    high: int | None = _LARGEST
+
+    def _take(self, name: str, value: Any) -> int:
+        return whole(name, value, self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Real(Constraint):
+    """A finite number in a range; see `real`."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    above: float = field(default=-math.inf, kw_only=True)
+    below: float = field(default=math.inf, kw_only=True)
+    infinity: bool = field(default=False, kw_only=True)
+    """Whether the float infinity is allowed, too."""
+
+    def _take(self, name: str, value: Any) -> float:
+        if self.infinity and isinstance(value, float) and value == math.inf:
+            return math.inf
+        return real(name, value, self.low, self.high, above=self.above, below=self.below)
+
+
+@dataclass(frozen=True)
+class Scale(Constraint):
+    """A standard deviation or another scale above 0; see `spread`."""
+
+    def _take(self, name: str, value: Any) -> float:
+        return spread(name, value)
+
+
+@dataclass(frozen=True)
+class Probability(Constraint):
+    """A probability above 0 and below 1; see `chance`."""
+
+    def _take(self, name: str, value: Any) -> float:
+        return chance(name, value)
+
+
+@dataclass(frozen=True)
+class Numbers(Constraint):
+    """A list of finite numbers in a range, one for each arm; see `vector`."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    above: float = field(default=-math.inf, kw_only=True)
+    each: str = field(default="arm", kw_only=True)
+
+    def _take(self, name: str, value: Any) -> NDArray[np.float64]:
+        return vector(name, value, self.low, self.high, above=self.above, each=self.each)
+
+
+@dataclass(frozen=True)
+class Table(Constraint):
+    """An array of finite numbers with so many axes, or of any shape; see `array`."""
+
+    axes: int | None = None
+
+    def _take(self, name: str, value: Any) -> NDArray[np.float64]:
+        return array(name, value, self.axes)
+
+
+@dataclass(frozen=True)
+class OneOrMany(Constraint):
+    """One number or many, each at least the lowest; see `many`.
+
+    The value is passed on as it is, so that one bound can hand its horizon to another: the body makes floats of it.
+    """
+
+    low: float
+    whole: bool = field(default=False, kw_only=True)
+
+    def _take(self, name: str, value: Any) -> Any:
+        many(name, value, self.low, whole=self.whole)
+        return value
+
+
+@dataclass(frozen=True)
+class Pair(Constraint):
+    """A list of two, each of which fits a constraint; see `pair`."""
+
+    inner: Constraint
+    says: str
+
+    def _take(self, name: str, value: Any) -> tuple[Any, Any]:
+        first, second = pair(name, value, self.says)
+        return self.inner(f"{name}[0]", first), self.inner(f"{name}[1]", second)
+
+
+@dataclass(frozen=True)
+class Instance(Constraint):
+    """An object of a class; see `instance`. What stands after *such as* in the message is an example."""
+
+    kind: Any
+    says: str
+
+    def _take(self, name: str, value: Any) -> Any:
+        return instance(name, value, self.kind, self.says)
+
+
+@dataclass(frozen=True)
+class Flag(Constraint):
+    """True or False; see `flag`."""
+
+    def _take(self, name: str, value: Any) -> bool:
+        return flag(name, value)
+
+
+@dataclass(frozen=True)
+class Text(Constraint):
+    """A string; see `text`."""
+
+    empty: bool = field(default=True, kw_only=True)
+
+    def _take(self, name: str, value: Any) -> str:
+        return text(name, value, empty=self.empty)
+
+
+@dataclass(frozen=True)
+class Choice(Constraint):
+    """One of two or more strings."""
+
+    values: tuple[str, ...]
+
+    def _take(self, name: str, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.values:
+            raise ValueError(f"{name} must be {' or '.join(map(repr, self.values))}, not {said(value)}")
+        return value
+
+
+@dataclass(frozen=True)
+class FilePath(Constraint):
+    """The path of a file; see `path`."""
+
+    def _take(self, name: str, value: Any) -> pathlib.Path:
+        return path(name, value)
+
+
+@dataclass(frozen=True)
+class Function(Constraint):
+    """Something that can be called; see `function`."""
+
+    def _take(self, name: str, value: Any) -> Any:
+        return function(name, value)
+
+
+@dataclass(frozen=True)
+class Optional(Constraint):
+    """None, or what another constraint allows; it is written ``Annotated[float, Real(0)] | None``."""
+
+    inner: Constraint
+
+    def _take(self, name: str, value: Any) -> Any:
+        return value if value is None else self.inner(name, value)
+
+
+@dataclass(frozen=True)
+class InBody(Constraint):
+    """Declared only: the function's body checks the argument, as its range depends on another one."""
+
+    inner: Constraint
+
+    def _take(self, name: str, value: Any) -> Any:
+        return value
+
+
+PositiveInt = Annotated[int, Integer(1)]
+Horizon = Annotated[int, Integer(1, example=100)]
+Horizons = Annotated[ArrayLike, OneOrMany(1, whole=True, example=100)]
+Positive = Annotated[float, Real(above=0)]
+NonNegative = Annotated[float, Real(0)]
+UnitInterval = Annotated[float, Real(0, 1)]
+PositiveScale = Annotated[float, Scale()]
+OpenProbability = Annotated[float, Probability()]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def checked(function: F) -> F:
+    """Check the arguments of a function, as its annotations declare them, before each call.
+
+    Parameters
+    ----------
+    function : callable
+        A function or a method whose arguments have constraints.
+
+    Returns
+    -------
+    callable
+        The function; it gets plain numbers, arrays and strings.
+
+    Examples
+    --------
+    >>> @checked
+    ... def twice(width: NonNegative) -> float:
+    ...     return 2 * width
+    >>> twice(np.float32(0.5))
+    1.0
+    >>> twice(-1)
+    Traceback (most recent call last):
+    ValueError: width must be a number in [0, inf], not -1
+    """
+    found = _declared(function.__annotations__)
+    code = function.__code__
+    places = [(name, found.get(name)) for name in code.co_varnames[: code.co_argcount]]
+
+    @wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        taken = [
+            value if each is None else each(name, value) for (name, each), value in zip(places, given, strict=False)
+        ]
+        for name, value in named.items():
+            if name in found:
+                named[name] = found[name](name, value)
+        return function(*taken, *given[len(taken) :], **named)
+
+    return typing.cast(F, call)
+
+
+def check_fields(thing: Any) -> None:
+    """Check the fields of a dataclass, as their annotations declare them, and keep the plain values.
+
+    Parameters
+    ----------
+    thing : object
+        The new object, in its `__post_init__`; the class may be frozen.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Noise:
+    ...     sd: NonNegative
+    ...     def __post_init__(self):
+    ...         check_fields(self)
+    >>> Noise(-1)
+    Traceback (most recent call last):
+    ValueError: sd must be a number in [0, inf], not -1
+    """
+    for name, each in _of_fields(thing.__class__).items():
+        object.__setattr__(thing, name, each(name, getattr(thing, name)))
+
+
+@cache
+def _of_fields(kind: Any) -> dict[str, Constraint]:
+    return _declared({each.name: each.type for each in fields(kind)})
+
+
+def constraints(function: Any) -> dict[str, Constraint]:
+    """Return the constraints that a function, method or class declares.
+
+    Parameters
+    ----------
+    function : callable
+        The function, method or class.
+
+    Returns
+    -------
+    dict
+        The constraint of each argument that has one.
+
+    Examples
+    --------
+    >>> def half(share: UnitInterval, rest: float) -> float: ...
+    >>> constraints(half)
+    {'share': Real(low=0, high=1, above=-inf, below=inf, infinity=False)}
+    """
+    return _declared({name: each.annotation for name, each in inspect.signature(function).parameters.items()})
+
+
+def _declared(annotations: Mapping[str, Any]) -> dict[str, Constraint]:
+    found = {name: _constraint(each) for name, each in annotations.items() if name != "return"}
+    return {name: each for name, each in found.items() if each is not None}
+
+
+def _constraint(annotation: Any) -> Constraint | None:
+    """Return the constraint of an annotation; a class that says how messages describe it allows its objects."""
+    for each in getattr(annotation, "__metadata__", ()):
+        if isinstance(each, Constraint):
+            return each
+    if isinstance(annotation, type) and "described_as" in vars(annotation):
+        return Instance(annotation, vars(annotation)["described_as"])
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType) and type(None) in typing.get_args(annotation):
+        inside = [found for each in typing.get_args(annotation) if (found := _constraint(each))]
+        return Optional(inside[0]) if len(inside) == 1 else None
+    return None
 
 
 def whole(name: str, value: Any, low: int, high: int | None = _LARGEST) -> int:

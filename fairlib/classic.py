@@ -1,13 +1,13 @@
 """Bandits in one sitting: uniform play, epsilon-greedy, UCB1 and Thompson sampling, and what is proved of UCB1."""
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.arms import LEAST_SHAPE, Bandit
+from fairlib.arms import Bandit, BetaShape
 from fairlib.policy import Policy, largest
 from fairlib.rules import rule
 
@@ -19,7 +19,8 @@ def uniform_rule(plays, p):
         p[a] = plays / p.size
 
 
-def uniform(plays: int = 1) -> Policy:
+@checks.checked
+def uniform(plays: checks.PositiveInt = 1) -> Policy:
     """Uniform play: every arm with the same probability, whatever has been seen.
 
     Parameters
@@ -58,7 +59,8 @@ def epsilon_greedy_rule(epsilon, seen, p):
     p[best] += 1.0 - epsilon
 
 
-def epsilon_greedy(epsilon: float) -> Policy:
+@checks.checked
+def epsilon_greedy(epsilon: checks.UnitInterval) -> Policy:
     """Epsilon-greedy: the arm that has paid best so far, and with probability epsilon any arm at all.
 
     Parameters
@@ -83,7 +85,7 @@ def epsilon_greedy(epsilon: float) -> Policy:
     >>> bool(result.share[:, -1, 1].mean() > 0.05)
     True
     """
-    return Policy("epsilon-greedy", epsilon_greedy_rule, epsilon=checks.real("epsilon", epsilon, 0, 1))
+    return Policy("epsilon-greedy", epsilon_greedy_rule, epsilon=epsilon)
 
 
 @rule
@@ -129,7 +131,8 @@ def thompson_beta_rule(a0, b0, seen, rng, p):
     return largest(p)
 
 
-def thompson_beta(a: float = 1.0, b: float = 1.0) -> Policy:
+@checks.checked
+def thompson_beta(a: BetaShape = 1.0, b: BetaShape = 1.0) -> Policy:
     """Thompson sampling for rewards 0 and 1, with a Beta prior on each mean.
 
     Rewards between 0 and 1 are allowed and counted as that fraction of a success.
@@ -156,8 +159,7 @@ def thompson_beta(a: float = 1.0, b: float = 1.0) -> Policy:
     >>> bool(result.share[0, -1, 0] > 0.9)
     True
     """
-    shapes: dict[str, Any] = {"a0": checks.real("a", a, LEAST_SHAPE), "b0": checks.real("b", b, LEAST_SHAPE)}
-    return Policy("Thompson sampling", thompson_beta_rule, **shapes)
+    return Policy("Thompson sampling", thompson_beta_rule, a0=a, b0=b)
 
 
 @rule
@@ -170,7 +172,10 @@ def thompson_gaussian_rule(mean, prior, noise, seen, rng, p):
     return largest(p)
 
 
-def thompson_gaussian(mean: float = 0.0, sd: float = 1.0, reward_sd: float = 1.0) -> Policy:
+@checks.checked
+def thompson_gaussian(
+    mean: Annotated[float, checks.Real()] = 0.0, sd: checks.PositiveScale = 1.0, reward_sd: checks.PositiveScale = 1.0
+) -> Policy:
     """Thompson sampling for normal rewards of known spread, with a normal prior on each mean.
 
     Parameters
@@ -197,12 +202,12 @@ def thompson_gaussian(mean: float = 0.0, sd: float = 1.0, reward_sd: float = 1.0
     >>> bool(result.share[0, -1, 0] > 0.9)
     True
     """
-    centre = checks.real("mean", mean)
-    prior, noise = checks.spread("sd", sd) ** -2, checks.spread("reward_sd", reward_sd) ** -2
-    return Policy("Thompson sampling (normal)", thompson_gaussian_rule, mean=centre, prior=prior, noise=noise)
+    precisions: dict[str, Any] = {"prior": sd**-2, "noise": reward_sd**-2}
+    return Policy("Thompson sampling (normal)", thompson_gaussian_rule, mean=mean, **precisions)
 
 
-def ucb1_bound(game: Bandit, horizon: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def ucb1_bound(game: Bandit, horizon: checks.Horizons) -> NDArray[np.float64]:
     r"""Bound on UCB1's expected regret when the gaps are known (Patil et al., Theorem 6).
 
     .. math:: \sum_{a: \Delta_a > 0} \frac{8 \ln T}{\Delta_a} + \Bigl(1 + \frac{\pi^2}{3}\Bigr) \sum_a \Delta_a
@@ -230,14 +235,15 @@ def ucb1_bound(game: Bandit, horizon: ArrayLike) -> NDArray[np.float64]:
     >>> ucb1_bound(fl.Bandit(fl.bernoulli([0.9, 0.5])), 1000).round(1)
     np.float64(139.9)
     """
-    _seen_at_once(game, Bandit, "Bandit(bernoulli([0.9, 0.5]))")
+    _seen_at_once(game)
     if game.plays != 1:
         raise ValueError(f"game must have one play a round, as UCB1 has, not {game.plays}")
-    gaps, rounds = _gaps(game), checks.many("horizon", horizon, 1, whole=True)
+    gaps, rounds = _gaps(game), np.asarray(horizon, np.float64)
     return np.log(rounds) * (8 / gaps[gaps > 0]).sum() + (1 + np.pi**2 / 3) * gaps.sum()
 
 
-def ucb1_worst_case_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def ucb1_worst_case_bound(arms: checks.PositiveInt, horizon: checks.Horizons) -> NDArray[np.float64]:
     r"""Bound on UCB1's expected regret whatever the means (Patil et al., Theorem 7, repaired as in erratum E-P13b).
 
     .. math:: 2 \sqrt{2 K T \ln T} + \zeta(3) K
@@ -266,14 +272,13 @@ def ucb1_worst_case_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
     """
     from scipy.special import zeta  # here, so that whoever only plays need not wait for SciPy
 
-    k, rounds = checks.whole("arms", arms, 1), checks.many("horizon", horizon, 1, whole=True)
-    return 2 * np.sqrt(2 * k * rounds * np.log(rounds)) + zeta(3) * k
+    rounds = np.asarray(horizon, np.float64)
+    bound: NDArray[np.float64] = 2 * np.sqrt(2 * arms * rounds * np.log(rounds)) + zeta(3) * arms
+    return bound
 
 
-def _seen_at_once(game: Any, kind: type[Bandit], example: str) -> None:
-    """Refuse a game for which a bound is not proved: one of another kind, or one with a delay."""
-    if not isinstance(game, kind):
-        raise TypeError(f"game must be a {kind.__name__}, such as {example}, not {checks.said(game)}")
+def _seen_at_once(game: Bandit) -> None:
+    """Refuse a game with a delay, for which a bound is not proved."""
     if game.delay is not None:
         raise ValueError(
             f"game must have no delay, as the bound is for rewards that are seen at once, not {game.delay.name!r}"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba import float64, int64, types
@@ -183,20 +183,19 @@ class ContextPolicy(Ruled):
     form = CONTEXT_RULE
     _more = ("ridge", "dimension", "horizon")
 
+    @checks.checked
     def __init__(
         self,
-        name: str,
+        name: Annotated[str, checks.Text()],
         rule: Rule | Callable[..., Any],
         *,
-        ridge: float | None = None,
-        dimension: int | None = None,
-        horizon: int | None = None,
-        interpret: bool = False,
+        ridge: checks.PositiveScale | None = None,
+        dimension: checks.PositiveInt | None = None,
+        horizon: checks.Horizon | None = None,
+        interpret: Annotated[bool, checks.Flag()] = False,
         **settings: Any,
     ) -> None:
-        self.ridge = ridge if ridge is None else checks.spread("ridge", ridge)
-        self.dimension = dimension if dimension is None else checks.whole("dimension", dimension, 1)
-        self.horizon = horizon if horizon is None else checks.whole("horizon", horizon, 1)
+        self.ridge, self.dimension, self.horizon = ridge, dimension, horizon
         super().__init__(name, rule, interpret, settings, horizon=self.horizon)
         if ("ridge" in self.rule.arguments) is (ridge is None):
             wrong = (
@@ -234,13 +233,20 @@ class World:
     3
     """
 
+    described_as = "a World, such as sphere(5, [0.6, 0.8])"
+
+    @checks.checked
     def __init__(
-        self, arms: int, dimension: int, draw: Callable[..., None], *, groups: int = 1, **settings: Any
+        self,
+        arms: checks.PositiveInt,
+        dimension: checks.PositiveInt,
+        draw: Annotated[Callable[..., None], checks.Function()],
+        *,
+        groups: checks.PositiveInt = 1,
+        **settings: Any,
     ) -> None:
-        self.arms = checks.whole("arms", arms, 1)
-        self.dimension = checks.whole("dimension", dimension, 1)
-        self.groups = checks.whole("groups", groups, 1)
-        self.draw = Bound(checks.function("draw", draw), ROUND, settings)
+        self.arms, self.dimension, self.groups = arms, dimension, groups
+        self.draw = Bound(draw, ROUND, settings)
 
     def __repr__(self) -> str:
         groups = f", groups={self.groups}" if self.groups > 1 else ""
@@ -258,7 +264,12 @@ def table_draw(rows_of_contexts, rows_of_means, rows_of_rewards, rng, contexts, 
     contexts[:], means[:], rewards[:] = rows_of_contexts[row], rows_of_means[row], rows_of_rewards[row]
 
 
-def table(contexts: ArrayLike, means: ArrayLike, rewards: ArrayLike) -> World:
+@checks.checked
+def table(
+    contexts: Annotated[ArrayLike, checks.Table(3)],
+    means: Annotated[ArrayLike, checks.Table(2)],
+    rewards: Annotated[ArrayLike, checks.Table(2)],
+) -> World:
     """Take a world from data: each round is a row of the data, drawn at random.
 
     Parameters
@@ -286,16 +297,13 @@ def table(contexts: ArrayLike, means: ArrayLike, rewards: ArrayLike) -> World:
     Traceback (most recent call last):
     ValueError: rewards must be of shape (5, 2), as contexts is of shape (5, 2, 3), not (5, 3)
     """
-    x = checks.array("contexts", contexts, 3)
-    columns = []
-    for name, value in (("means", means), ("rewards", rewards)):
-        column = checks.array(name, value, 2)
+    x = np.asarray(contexts)
+    for name, column in (("means", np.asarray(means)), ("rewards", np.asarray(rewards))):
         if column.shape != x.shape[:2]:
             raise ValueError(
                 f"{name} must be of shape {x.shape[:2]}, as contexts is of shape {x.shape}, not {column.shape}"
             )
-        columns.append(column)
-    rows: dict[str, Any] = {"rows_of_contexts": x, "rows_of_means": columns[0], "rows_of_rewards": columns[1]}
+    rows: dict[str, Any] = {"rows_of_contexts": x, "rows_of_means": means, "rows_of_rewards": rewards}
     return World(x.shape[1], x.shape[2], table_draw, **rows)
 
 
@@ -309,7 +317,12 @@ def linear_table_draw(rows, parameter, sd, rng, contexts, means, rewards):
         rewards[a] = means[a] + sd * rng.standard_normal()
 
 
-def linear_table(contexts: ArrayLike, parameter: ArrayLike, sd: float) -> World:
+@checks.checked
+def linear_table(
+    contexts: Annotated[ArrayLike, checks.Table(3)],
+    parameter: Annotated[ArrayLike, checks.Table(1)],
+    sd: checks.NonNegative,
+) -> World:
     r"""Take contexts from data, and make the linear model true: rewards :math:`\mu^\star \cdot x` with normal noise.
 
     Parameters
@@ -336,14 +349,10 @@ def linear_table(contexts: ArrayLike, parameter: ArrayLike, sd: float) -> World:
     >>> linear_table(np.ones((1, 2, 3)), [0.1, 0.2, 0.3], sd=0.1).arms
     2
     """
-    x, mu, spread = (
-        checks.array("contexts", contexts, 3),
-        checks.array("parameter", parameter, 1),
-        checks.real("sd", sd, 0),
-    )
+    x, mu = np.asarray(contexts), np.asarray(parameter)
     if mu.size != x.shape[2]:
         raise ValueError(f"parameter must have {x.shape[2]} numbers, as contexts have, not {mu.size}")
-    return World(x.shape[1], x.shape[2], linear_table_draw, rows=x, parameter=mu, sd=spread)
+    return World(x.shape[1], x.shape[2], linear_table_draw, rows=x, parameter=mu, sd=sd)
 
 
 def sphere_draw(parameter, sd, rng, contexts, means, rewards):
@@ -360,7 +369,10 @@ def sphere_draw(parameter, sd, rng, contexts, means, rewards):
         rewards[a] = means[a] + sd * rng.standard_normal()
 
 
-def sphere(arms: int, parameter: ArrayLike, sd: float = 1.0) -> World:
+@checks.checked
+def sphere(
+    arms: checks.PositiveInt, parameter: Annotated[ArrayLike, checks.Table(1)], sd: checks.NonNegative = 1.0
+) -> World:
     r"""Draw every context afresh and evenly on the unit sphere; rewards are linear with normal noise.
 
     Parameters
@@ -387,8 +399,7 @@ def sphere(arms: int, parameter: ArrayLike, sd: float = 1.0) -> World:
     >>> sphere(5, [0.6, 0.8]).dimension
     2
     """
-    mu, spread = checks.array("parameter", parameter, 1), checks.real("sd", sd, 0)
-    return World(arms, mu.size, sphere_draw, parameter=mu, sd=spread)
+    return World(arms, np.size(parameter), sphere_draw, parameter=parameter, sd=sd)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -413,9 +424,10 @@ class ContextBandit:
 
     world: World
     outcome: ClassVar[type[Result]] = Result
+    described_as: ClassVar[str] = "a ContextBandit, such as ContextBandit(sphere(5, [0.6, 0.8]))"
 
     def __post_init__(self) -> None:
-        checks.instance("world", self.world, World, "a World, such as sphere(5, [0.6, 0.8])")
+        checks.check_fields(self)
 
     def __repr__(self) -> str:
         return described(self)

@@ -61,12 +61,6 @@ def posterior_draw(ridge: Ridge, sd: float, rng: Any, mu: Any) -> None:
         mu[i] = ridge.mean[i] + dot(ridge.root[i], z)
 
 
-def _posterior(prior_sd: float, reward_sd: float) -> tuple[float, float]:
-    """Return the regulariser of the normal posterior, and the standard deviation that scales it."""
-    sd = checks.spread("reward_sd", reward_sd)
-    return (sd / checks.spread("prior_sd", prior_sd)) ** 2, sd
-
-
 @rule
 def linucb_rule(radius, now, ridge, p):
     """Play the arm whose mean could be largest."""
@@ -76,7 +70,8 @@ def linucb_rule(radius, now, ridge, p):
     return largest(p)
 
 
-def linucb(radius: float, ridge: float = 1.0) -> ContextPolicy:
+@checks.checked
+def linucb(radius: checks.NonNegative, ridge: checks.PositiveScale = 1.0) -> ContextPolicy:
     r"""LinUCB: play the arm with the largest :math:`\hat\mu \cdot x_a + \sqrt\beta \lVert x_a \rVert_{\Sigma^{-1}}`.
 
     Parameters
@@ -104,8 +99,7 @@ def linucb(radius: float, ridge: float = 1.0) -> ContextPolicy:
     >>> bool(fl.simulate(game, linucb(radius=1.0), 5000).regret[0, -1] < 200)
     True
     """
-    lam, reach = checks.spread("ridge", ridge), checks.real("radius", radius, 0)
-    return ContextPolicy("LinUCB", linucb_rule, ridge=lam, radius=reach)
+    return ContextPolicy("LinUCB", linucb_rule, ridge=ridge, radius=radius)
 
 
 @rule
@@ -121,7 +115,13 @@ def oful_rule(noise, reach, log_failure, now, ridge, log_det: Number, p):
     return arm
 
 
-def oful(noise: float, norm: float, failure: float, ridge: float = 1.0) -> ContextPolicy:
+@checks.checked
+def oful(
+    noise: checks.NonNegative,
+    norm: checks.NonNegative,
+    failure: checks.OpenProbability,
+    ridge: checks.PositiveScale = 1.0,
+) -> ContextPolicy:
     r"""OFUL (Abbasi-Yadkori, Pál and Szepesvári, 2011): LinUCB with a radius that follows the data.
 
     .. math:: \sqrt{\beta_t} = \sigma \sqrt{\ln\frac{\det \Sigma_t}{\det \Sigma_1} + 2\ln\frac1\delta} + \sqrt\lambda\,W
@@ -155,13 +155,8 @@ def oful(noise: float, norm: float, failure: float, ridge: float = 1.0) -> Conte
     >>> bool(fl.simulate(game, oful(noise=1, norm=1, failure=0.1), 5000).regret[0, -1] < 300)
     True
     """
-    lam = checks.spread("ridge", ridge)
-    settings: dict[str, Any] = {
-        "noise": checks.real("noise", noise, 0, math.inf),
-        "reach": checks.real("norm", norm, 0, math.inf) * math.sqrt(lam),
-        "log_failure": math.log(checks.chance("failure", failure)),
-    }
-    return ContextPolicy("OFUL", oful_rule, ridge=lam, **settings)
+    settings: dict[str, Any] = {"reach": norm * math.sqrt(ridge), "log_failure": math.log(failure)}
+    return ContextPolicy("OFUL", oful_rule, ridge=ridge, noise=noise, **settings)
 
 
 @rule
@@ -174,7 +169,8 @@ def lints_rule(sd, now, ridge, rng, p):
     return largest(p)
 
 
-def lints(prior_sd: float = 1.0, reward_sd: float = 1.0) -> ContextPolicy:
+@checks.checked
+def lints(prior_sd: checks.PositiveScale = 1.0, reward_sd: checks.PositiveScale = 1.0) -> ContextPolicy:
     """Linear Thompson sampling: play the arm that is best under a parameter drawn from its normal posterior.
 
     Parameters
@@ -202,8 +198,7 @@ def lints(prior_sd: float = 1.0, reward_sd: float = 1.0) -> ContextPolicy:
     >>> bool(fl.simulate(game, lints(), 5000).regret[0, -1] < 200)
     True
     """
-    ridge, sd = _posterior(prior_sd, reward_sd)
-    return ContextPolicy("LinTS", lints_rule, ridge=ridge, sd=sd)
+    return ContextPolicy("LinTS", lints_rule, ridge=(reward_sd / prior_sd) ** 2, sd=reward_sd)
 
 
 @rule
@@ -239,7 +234,8 @@ def greedy_rule(now, ridge, p):
     any_of_the_best(p)
 
 
-def greedy(ridge: float = 0.1) -> ContextPolicy:
+@checks.checked
+def greedy(ridge: checks.PositiveScale = 0.1) -> ContextPolicy:
     r"""Greedy: the candidate with the largest reward as the ridge regression on all rounds so far has it.
 
     Parameters
@@ -264,4 +260,4 @@ def greedy(ridge: float = 0.1) -> ContextPolicy:
     >>> bool(fl.simulate(section_6(), greedy(), 500, runs=20).fairness_regret[:, -1].mean() > 40)
     True
     """
-    return ContextPolicy("Greedy", greedy_rule, ridge=checks.spread("ridge", ridge))
+    return ContextPolicy("Greedy", greedy_rule, ridge=ridge)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numba import float64, int64, types
@@ -68,8 +68,6 @@ class Ruled:
     _more: tuple[str, ...] = ()  # what else a kind of policy is made with, besides settings
 
     def __init__(self, name: str, rule: Any, interpret: bool, settings: Mapping[str, Any], **handed: Any) -> None:
-        checks.text("name", name)
-        checks.flag("interpret", interpret)
         if not isinstance(rule, Rule):
             rule = Rule(rule)
         own = [each for each in ("name", "rule", "interpret", *self._more) if each not in (*self.form.gives, *handed)]
@@ -90,8 +88,9 @@ class Ruled:
         """The settings by name, not to be changed: `replace` makes a policy with others."""
         return MappingProxyType(self.bound.settings)
 
-    def check_horizon(self, horizon: Any) -> int:
-        """Take a number of rounds at the door: no more than the policy is made for.
+    @checks.checked
+    def check_horizon(self, horizon: checks.Horizon) -> int:
+        """Return a number of rounds, no more than the policy is made for.
 
         Fewer are fine: they are the first rounds of the game that it is made for.
 
@@ -117,12 +116,11 @@ class Ruled:
         Traceback (most recent call last):
         ValueError: horizon must be at most 100, the rounds that 'T-FAIR-UCB' is made for, not 1000
         """
-        rounds = checks.whole("horizon", horizon, 1)
-        if self.horizon is not None and rounds > self.horizon:
+        if self.horizon is not None and horizon > self.horizon:
             raise ValueError(
-                f"horizon must be at most {self.horizon}, the rounds that {self.name!r} is made for, not {rounds}"
+                f"horizon must be at most {self.horizon}, the rounds that {self.name!r} is made for, not {horizon}"
             )
-        return rounds
+        return horizon
 
     def replace(self, **changes: Any) -> Self:
         """Return the same policy but for some of what it was made with.
@@ -217,22 +215,24 @@ class Policy(Ruled):
     """
 
     form = RULE
+    described_as = "a Policy, such as ucb1()"
     _more = ("plays", "arms", "horizon")
 
+    @checks.checked
     def __init__(
         self,
-        name: str,
+        name: Annotated[str, checks.Text()],
         rule: Rule | Callable[..., Any],
         *,
-        plays: int = 1,
-        arms: int | None = None,
-        horizon: int | None = None,
-        interpret: bool = False,
+        plays: checks.PositiveInt = 1,
+        arms: Annotated[int, checks.InBody(checks.Integer(1))] | None = None,
+        horizon: checks.Horizon | None = None,
+        interpret: Annotated[bool, checks.Flag()] = False,
         **settings: Any,
     ) -> None:
-        self.plays = checks.whole("plays", plays, 1)
+        self.plays = plays
         self.arms = arms if arms is None else checks.whole("arms", arms, self.plays)
-        self.horizon = horizon if horizon is None else checks.whole("horizon", horizon, 1)
+        self.horizon = horizon
         super().__init__(name, rule, interpret, settings, plays=self.plays, horizon=self.horizon)
         for each in self.settings.values():
             made_for = each.arms if isinstance(each, Policy) else None
@@ -256,18 +256,18 @@ class Policy(Ruled):
         return f"Learner({prefix}flat, {layout.array(inner.numbers)}, {state}, {engine})"
 
 
-def of_one_play(learner: Any) -> None:
-    """Take a learner at the door: a policy that plays one arm a round, for a rule to ask.
+def of_one_play(learner: Policy) -> None:
+    """Refuse a learner that plays several arms a round, for rules that ask for one.
 
     Parameters
     ----------
     learner : Policy
-        What the caller gave.
+        The learner.
 
     Raises
     ------
-    TypeError, ValueError
-        If it is no policy on arms, or plays several a round.
+    ValueError
+        If it plays several arms a round.
 
     Examples
     --------
@@ -276,7 +276,6 @@ def of_one_play(learner: Any) -> None:
     Traceback (most recent call last):
     ValueError: learner must play one arm a round, not 2
     """
-    checks.instance("learner", learner, Policy, "a Policy, such as ucb1()")
     if learner.plays != 1:
         raise ValueError(f"learner must play one arm a round, not {learner.plays}")
 

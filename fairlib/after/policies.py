@@ -8,10 +8,11 @@ from numpy.typing import ArrayLike
 
 from fairlib import checks
 from fairlib.compilation import helper
-from fairlib.merit import Merit, as_merit, cut
+from fairlib.merit import Merit, cut
 from fairlib.policy import Policy, explore, largest, of_one_play, share_out
 from fairlib.rules import PerArm, ask, rule
 
+Shares = Annotated[ArrayLike, checks.Numbers(0, 1, example=[0.25, 0.125])]
 _ByGroup = Annotated[np.ndarray, "number"]
 
 
@@ -32,7 +33,8 @@ def chaining_rule(failure, seen, low: PerArm, high: PerArm, p):
     share_out(p, 1)  # line 4
 
 
-def chaining(failure: float) -> Policy:
+@checks.checked
+def chaining(failure: checks.OpenProbability) -> Policy:
     r"""Chaining (after Joseph et al., 2016): arms whose intervals hang together are played alike.
 
     From the arm of the highest interval down, every interval that reaches the chain joins it, and the arms of the chain
@@ -60,7 +62,7 @@ def chaining(failure: float) -> Policy:
     >>> bool(result.share[0, -1, 0] > 0.95)
     True
     """
-    return Policy("chaining", chaining_rule, failure=checks.chance("failure", failure))
+    return Policy("chaining", chaining_rule, failure=failure)
 
 
 @rule
@@ -77,7 +79,8 @@ def batched_thompson_rule(every: int, draws: int, seen, rng, wins: PerArm, p):
         p[a] = wins[a] / draws
 
 
-def batched_thompson(every: int, draws: int) -> Policy:
+@checks.checked
+def batched_thompson(every: checks.PositiveInt, draws: checks.PositiveInt) -> Policy:
     """Thompson sampling as products run it, for rewards 0 and 1: the weights stand for a batch of rounds.
 
     An arm's weight is the share of the draws from the Beta posteriors in which it is the largest.
@@ -106,8 +109,7 @@ def batched_thompson(every: int, draws: int) -> Policy:
     >>> bool(result.share[0, -1, 0] > 0.9)
     True
     """
-    sizes: dict[str, Any] = {"every": checks.whole("every", every, 1), "draws": checks.whole("draws", draws, 1)}
-    return Policy("batched Thompson", batched_thompson_rule, **sizes)
+    return Policy("batched Thompson", batched_thompson_rule, every=every, draws=draws)
 
 
 @helper
@@ -184,7 +186,8 @@ def projected_floor_rule(floor, learner, p):
         p[a] = max(p[a] - off, least)
 
 
-def clipped_floor(learner: Policy, floor: float) -> Policy:
+@checks.checked
+def clipped_floor(learner: Policy, floor: checks.UnitInterval) -> Policy:
     r"""Clip and renormalise, a floor that does not hold.
 
     Of the learner's probabilities w the arm has :math:`\max(w_a, b) / (1 + S)`, where :math:`S = \sum_a (b - w_a)_+`.
@@ -220,7 +223,8 @@ def clipped_floor(learner: Policy, floor: float) -> Policy:
     return _floored("clipped", clipped_floor_rule, learner, floor)
 
 
-def mixed_floor(learner: Policy, floor: float) -> Policy:
+@checks.checked
+def mixed_floor(learner: Policy, floor: checks.UnitInterval) -> Policy:
     """Mix with uniform play: a floor that holds, and keeps the order of the arms.
 
     Of the learner's probabilities w the arm has b + (1 - Kb) w. Where Kb is above 1 play is uniform.
@@ -252,7 +256,8 @@ def mixed_floor(learner: Policy, floor: float) -> Policy:
     return _floored("mixed", mixed_floor_rule, learner, floor)
 
 
-def scaled_floor(learner: Policy, floor: float) -> Policy:
+@checks.checked
+def scaled_floor(learner: Policy, floor: checks.UnitInterval) -> Policy:
     """Touch and scale: arms at or below the floor are raised to it, the others scaled once, some of them below it.
 
     Parameters
@@ -282,7 +287,8 @@ def scaled_floor(learner: Policy, floor: float) -> Policy:
     return _floored("scaled", scaled_floor_rule, learner, floor)
 
 
-def projected_floor(learner: Policy, floor: float) -> Policy:
+@checks.checked
+def projected_floor(learner: Policy, floor: checks.UnitInterval) -> Policy:
     r"""Project: a floor that holds, and moves the least probability.
 
     Of the learner's probabilities w the arm has :math:`\max(w_a - \tau, b)`, with the :math:`\tau` for which they sum
@@ -334,7 +340,12 @@ def fair_learn_plays_rule(shares, tolerance, learner, plays, seen, behind: PerAr
         p[a] = 1.0 if behind[a] == -math.inf else p[a] * left / max(whole, 1.0)
 
 
-def fair_learn_plays(learner: Policy, shares: ArrayLike, tolerance: float = 0.0) -> Policy:
+@checks.checked
+def fair_learn_plays(
+    learner: Annotated[Policy, checks.Instance(Policy, "a Policy, such as cucb_d(2)")],
+    shares: Shares,
+    tolerance: checks.NonNegative = 0.0,
+) -> Policy:
     r"""FAIR-LEARN with several plays a round: any learner, but those who are behind are served first.
 
     Up to L arms that are more than the tolerance behind are served, those that are furthest behind first. Of the
@@ -377,14 +388,13 @@ def fair_learn_plays(learner: Policy, shares: ArrayLike, tolerance: float = 0.0)
     >>> fl.simulate(fl.Bandit(fl.bernoulli([0.9, 0.8, 0.1, 0.1]), plays=2), policy, 1000).selected[0, -1].min()
     np.int64(400)
     """
-    checks.instance("learner", learner, Policy, "a Policy, such as cucb_d(2)")
-    owed = checks.vector("shares", shares, 0, 1)
+    owed = np.asarray(shares)
     if learner.arms not in (None, owed.size):
         raise ValueError(f"shares must have one number an arm ({learner.arms}), not {owed.size}")
     if owed.max() > learner.plays / owed.size + 1e-12:
         arm = int(owed.argmax())
         raise ValueError(f"shares must be at most {learner.plays}/{owed.size}, not {owed[arm]} (arm {arm})")
-    settings: dict[str, Any] = {"shares": owed, "tolerance": checks.real("tolerance", tolerance, 0, math.inf)}
+    settings: dict[str, Any] = {"shares": owed, "tolerance": tolerance}
     name = f"FAIR-LEARN({learner.name})"
     return Policy(name, fair_learn_plays_rule, plays=learner.plays, arms=owed.size, **settings, learner=learner)
 
@@ -412,7 +422,10 @@ def fair_groups_rule(groups, shares, merit, number: int, seen, n: _ByGroup, tota
     share_out(p, 1)
 
 
-def fair_groups(groups: ArrayLike, shares: ArrayLike, merit: Merit) -> Policy:
+@checks.checked
+def fair_groups(
+    groups: Annotated[ArrayLike, checks.OneOrMany(0, whole=True, example=[0, 1, 1])], shares: Shares, merit: Merit
+) -> Policy:
     """Shares for groups, merit within them: FAIR-LEARN among groups, around UCB1, and exposure by merit inside.
 
     Parameters
@@ -443,14 +456,14 @@ def fair_groups(groups: ArrayLike, shares: ArrayLike, merit: Merit) -> Policy:
     >>> bool(selected[2:].sum() >= 400)
     True
     """
-    owed = checks.vector("shares", shares, 0, 1)
+    owed = np.asarray(shares)
     if owed.max() >= 1 / owed.size:
         group = int(owed.argmax())
         raise ValueError(f"shares must be at least 0 and below 1/{owed.size}, not {owed[group]} (group {group})")
-    belongs = checks.many("groups", groups, 0, whole=True)
+    belongs = np.asarray(groups, np.float64)
     if belongs.ndim != 1 or set(belongs.tolist()) != set(range(owed.size)):
         raise ValueError(f"groups must name each of the {owed.size} groups, 0 to {owed.size - 1}, at least once")
-    settings: dict[str, Any] = {"groups": belongs, "shares": owed, "merit": as_merit(merit), "number": owed.size}
+    settings: dict[str, Any] = {"groups": belongs, "shares": owed, "merit": merit, "number": owed.size}
     return Policy("fair to groups", fair_groups_rule, arms=belongs.size, **settings)
 
 
@@ -470,7 +483,8 @@ def ncb_rule(horizon: int, c, seen, p):
     return largest(p)
 
 
-def ncb(horizon: int, c: float = 3.0) -> Policy:
+@checks.checked
+def ncb(horizon: checks.Horizon, c: checks.Positive = 3.0) -> Policy:
     r"""NCB, the Nash confidence bound (Barman et al., 2022).
 
     Arms are played uniformly while none has paid more than :math:`420 c^2 \ln T`. Then the arm of the largest
@@ -502,11 +516,10 @@ def ncb(horizon: int, c: float = 3.0) -> Policy:
     >>> bool(abs(result.share[0, -1, 0] - 0.5) < 0.02)
     True
     """
-    rounds, factor = checks.whole("horizon", horizon, 1), checks.real("c", c, above=0)
-    return Policy("NCB", ncb_rule, horizon=rounds, c=factor)
+    return Policy("NCB", ncb_rule, horizon=horizon, c=c)
 
 
 def _floored(how: str, changed: Any, learner: Policy, floor: float) -> Policy:
     """Put a floor under a learner."""
     of_one_play(learner)
-    return Policy(f"{learner.name}, {how}", changed, floor=checks.real("floor", floor, 0, 1), learner=learner)
+    return Policy(f"{learner.name}, {how}", changed, floor=floor, learner=learner)

@@ -1,6 +1,7 @@
 """How often a guard is needed, and what calibrated shares are."""
 
 import math
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,7 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 
 
-def guard_rounds(arms: int, share: float, floor: float, tolerance: float = 0.0) -> float:
+@checks.checked
+def guard_rounds(
+    arms: checks.PositiveInt,
+    share: checks.OpenProbability,
+    floor: Annotated[float, checks.InBody(checks.Real(0, 1, example=0.25))],
+    tolerance: checks.NonNegative = 0.0,
+) -> float:
     r"""Return what bounds the expected number of rounds that FAIR-LEARN forces on a learner with a floor.
 
     .. math:: \frac{1 + \ln M}{\mathrm{kl}(r, b)}, \qquad M = K \Bigl(\frac{r (1 - b)}{b (1 - r)}\Bigr)^\alpha,
@@ -42,15 +49,15 @@ def guard_rounds(arms: int, share: float, floor: float, tolerance: float = 0.0) 
     >>> round(guard_rounds(6, share=0.1, floor=0.12))
     1400
     """
-    k = checks.whole("arms", arms, 1)
-    r, slack = checks.chance("share", share), checks.real("tolerance", tolerance, 0, math.inf)
+    k, r, slack = arms, share, tolerance
     b = checks.real("floor", floor, 0, 1 / k, above=r)
     kl = r * math.log(r / b) + (1 - r) * math.log((1 - r) / (1 - b))
     most = k * (r * (1 - b) / (b * (1 - r))) ** slack
     return float((1 + math.log(most) if most > 1 else most) / kl)
 
 
-def calibrated_shares(means: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def calibrated_shares(means: Annotated[ArrayLike, checks.Numbers(0, 1)]) -> NDArray[np.float64]:
     """Return the calibrated shares of arms that pay 0 or 1 (after Liu et al., 2017).
 
     An arm's share is the probability that its reward is the largest when every arm pays once, ties broken evenly.
@@ -75,7 +82,7 @@ def calibrated_shares(means: ArrayLike) -> NDArray[np.float64]:
     >>> calibrated_shares([1.0, 0.5])
     array([0.75, 0.25])
     """
-    mu = checks.vector("means", means, 0, 1)
+    mu = np.asarray(means)
     shares = np.full(mu.size, (1 - mu).prod() / mu.size)  # where nobody pays, a draw among all
     for a in range(mu.size):
         ones = np.ones(1)  # how many of the others pay

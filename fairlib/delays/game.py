@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,11 @@ from fairlib import checks
 from fairlib.arms import TALLY, Bandit
 from fairlib.binding import Bound
 from fairlib.delays.laws import Law
-from fairlib.merit import Merit, as_merit, fair_policy
+from fairlib.merit import Merit, fair_policy
 from fairlib.result import Result
 from fairlib.rules import Number
+
+Quantile = Annotated[float, checks.Real(above=0, high=1)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,6 +74,7 @@ class SemiBandit(Bandit):
 
     merit: Merit = field(kw_only=True)
     outcome = SemiResult
+    described_as = "a SemiBandit, such as SemiBandit(bernoulli([0.9, 0.5, 0.5]), plays=2, merit=power(2, 1))"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,7 +91,8 @@ class SemiBandit(Bandit):
         """What the game sums: the three regrets."""
         return Bound(semi_tally, TALLY, {"means": self.arms.means, "optimal": self.optimal})
 
-    def quantiles(self, q: float) -> NDArray[np.float64]:
+    @checks.checked
+    def quantiles(self, q: Quantile) -> NDArray[np.float64]:
         """Within how many rounds a share q of each arm's rewards arrives (equation 2).
 
         Parameters
@@ -114,12 +119,11 @@ class SemiBandit(Bandit):
         >>> game.quantiles(0.9)
         array([45.,  4.])
         """
-        share = checks.real("q", q, high=1, above=0)
         if self.delay is None:
             return np.zeros(self.arms.means.size)
         if not isinstance(self.delay, Law):
             raise TypeError("delay must be a law whose quantiles are known, such as geometric([0.05] * 7)")
-        return self.delay.quantiles(share, self.arms.means)
+        return self.delay.quantiles(q, self.arms.means)
 
 
 def semi_tally(means, optimal, p, reward_regret: Number, signed_regret: Number, fairness_regret: Number):
@@ -136,7 +140,7 @@ def semi_tally(means, optimal, p, reward_regret: Number, signed_regret: Number, 
 
 def _cap(merit: Merit, arms: int, plays: int, arm: int = 0) -> None:
     """Refuse a merit for which some arm could need a probability above 1 (Assumption 1)."""
-    grid = np.linspace(as_merit(merit).low, merit.high, 1001)
+    grid = np.linspace(merit.low, merit.high, 1001)
     merits = merit(grid)
     ratio = merits.max() / merits.min()
     if plays > 1 and ratio > (arms - 1) / (plays - 1) * (1 + 1e-9):

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +12,27 @@ from numpy.typing import ArrayLike
 from fairlib import checks
 from fairlib.arms import Delay
 from fairlib.rules import Array
+
+
+@dataclass(frozen=True)
+class WholeRounds(checks.Constraint):
+    """A list of whole numbers of rounds, or infinity for never, one for each arm."""
+
+    def _take(self, name: str, value: Any) -> Array:
+        late = checks.floats(name, value, "a list of whole numbers of rounds")
+        if late.ndim != 1 or late.size == 0:
+            raise ValueError(f"{name} must be a list of at least one delay, not {checks.said(value)}")
+        with np.errstate(invalid="ignore"):
+            bad = ~((late >= 0) & (np.isinf(late) | (late == np.floor(late))))
+        if bad.any():
+            arm = int(bad.argmax())
+            raise ValueError(
+                f"{name} must be whole numbers of at least 0, or infinity for never, not {late[arm]:g} (arm {arm})"
+            )
+        return late
+
+
+Rounds = Annotated[ArrayLike, WholeRounds()]
 
 
 class Law(Delay):
@@ -40,16 +63,17 @@ class Law(Delay):
     array([ 4., 45.])
     """
 
+    @checks.checked
     def __init__(
         self,
-        draw: Callable[..., float],
+        draw: Annotated[Callable[..., float], checks.Function()],
         *,
-        name: str,
-        quantiles: Callable[[float, Array], Array],
+        name: Annotated[str, checks.Text()],
+        quantiles: Annotated[Callable[[float, Array], Array], checks.Function()],
         **settings: ArrayLike,
     ) -> None:
         super().__init__(draw, name=name, **settings)
-        self.quantiles = checks.function("quantiles", quantiles)
+        self.quantiles = quantiles
 
 
 def fixed_draw(rounds):
@@ -62,7 +86,8 @@ def _fixed_quantiles(late: Array, q: float, means: Array) -> Array:
     return late.copy()
 
 
-def fixed(rounds: ArrayLike) -> Law:
+@checks.checked
+def fixed(rounds: Rounds) -> Law:
     """Make every reward of an arm equally late.
 
     Parameters
@@ -86,7 +111,7 @@ def fixed(rounds: ArrayLike) -> Law:
     Traceback (most recent call last):
     ValueError: rounds must be whole numbers of at least 0, or infinity for never, not 2.5 (arm 1)
     """
-    late = _rounds("rounds", rounds)
+    late = np.asarray(rounds)
     name = f"fixed {late[0]:g}" if (late == late[0]).all() else "fixed"
     return Law(fixed_draw, name=name, quantiles=partial(_fixed_quantiles, late), rounds=late)
 
@@ -103,7 +128,8 @@ def _geometric_quantiles(p: Array, q: float, means: Array) -> Array:
         return np.maximum(1, np.ceil(np.log1p(-q) / np.log1p(-p) - 1e-12)) if q < 1 else np.where(p < 1, np.inf, 1)
 
 
-def geometric(probability: ArrayLike) -> Law:
+@checks.checked
+def geometric(probability: Annotated[ArrayLike, checks.Numbers(high=1, above=0)]) -> Law:
     """Let a reward arrive with a fixed probability in each round that follows: delays 1, 2, 3, ...
 
     Parameters
@@ -127,7 +153,7 @@ def geometric(probability: ArrayLike) -> Law:
     >>> geometric([0.05]).quantiles(0.5, np.zeros(1))
     array([14.])
     """
-    p = checks.vector("probability", probability, high=1, above=0)
+    p = np.asarray(probability)
 
     with np.errstate(divide="ignore", over="ignore"):
         scale = -1 / np.log1p(-p)
@@ -147,7 +173,8 @@ def _pareto_quantiles(alpha: Array, q: float, means: Array) -> Array:
         return np.ceil(late * (1 - 1e-12))
 
 
-def pareto(index: ArrayLike) -> Law:
+@checks.checked
+def pareto(index: Annotated[ArrayLike, checks.Numbers(above=0)]) -> Law:
     r"""Give delays heavy tails: a reward is still missing after z rounds with probability :math:`z^{-\alpha}`.
 
     Parameters
@@ -170,7 +197,7 @@ def pareto(index: ArrayLike) -> Law:
     >>> pareto([1.0, 0.5]).quantiles(0.9, np.zeros(2))
     array([ 10., 100.])
     """
-    alpha = checks.vector("index", index, above=0)
+    alpha = np.asarray(index)
 
     return Law(pareto_draw, name=_named("Pareto", alpha), quantiles=partial(_pareto_quantiles, alpha), index=alpha)
 
@@ -185,7 +212,11 @@ def _packet_loss_quantiles(one: Array, zero: Array, q: float, means: Array) -> A
     return np.where(q <= means * one + (1 - means) * zero + 1e-12, 0.0, np.inf)
 
 
-def packet_loss(arrives: ArrayLike, when_zero: ArrayLike | None = None) -> Law:
+@checks.checked
+def packet_loss(
+    arrives: Annotated[ArrayLike, checks.Numbers(0, 1)],
+    when_zero: Annotated[ArrayLike, checks.Numbers(0, 1)] | None = None,
+) -> Law:
     """Lose rewards: one arrives at once or never.
 
     Parameters
@@ -210,8 +241,8 @@ def packet_loss(arrives: ArrayLike, when_zero: ArrayLike | None = None) -> Law:
     >>> packet_loss([0.8, 0.4]).quantiles(0.5, np.zeros(2))
     array([ 0., inf])
     """
-    one = checks.vector("arrives", arrives, 0, 1)
-    zero = one if when_zero is None else _as_many("when_zero", checks.vector("when_zero", when_zero, 0, 1), one.size)
+    one = np.asarray(arrives)
+    zero = one if when_zero is None else _as_many("when_zero", np.asarray(when_zero), one.size)
 
     name = _named("packet loss", one) if when_zero is None else "packet loss by reward"
     return Law(
@@ -230,7 +261,8 @@ def _biased_quantiles(one: Array, zero: Array, q: float, means: Array) -> Array:
     return np.where(q <= early + 1e-12, np.minimum(one, zero), np.maximum(one, zero))
 
 
-def biased(when_one: ArrayLike, when_zero: ArrayLike) -> Law:
+@checks.checked
+def biased(when_one: Rounds, when_zero: Rounds) -> Law:
     """Let the delay tell the reward: rewards are 0 or 1, and each has a delay of its own.
 
     Parameters
@@ -253,8 +285,8 @@ def biased(when_one: ArrayLike, when_zero: ArrayLike) -> Law:
     >>> biased([6000, 0], [0, 6000]).quantiles(0.5, np.array([0.9, 0.3]))
     array([6000., 6000.])
     """
-    one = _rounds("when_one", when_one)
-    zero = _rounds("when_zero", when_zero, one.size)
+    one = np.asarray(when_one)
+    zero = _as_many("when_zero", np.asarray(when_zero), one.size)
 
     return Law(
         biased_draw, name="biased", quantiles=partial(_biased_quantiles, one, zero), when_one=one, when_zero=zero
@@ -275,7 +307,10 @@ def _log_normal_quantiles(centre: Array, sigma: Array, q: float, means: Array) -
         return np.floor(np.exp(centre + sigma * ndtri(q)) + 1e-9)
 
 
-def log_normal(median: ArrayLike, spread: ArrayLike) -> Law:
+@checks.checked
+def log_normal(
+    median: Annotated[ArrayLike, checks.Numbers(above=0)], spread: Annotated[ArrayLike, checks.Numbers(above=0)]
+) -> Law:
     """Make delays log-normal, as those of human beings often are.
 
     Parameters
@@ -300,8 +335,8 @@ def log_normal(median: ArrayLike, spread: ArrayLike) -> Law:
     >>> log_normal([100], [2.0]).quantiles(0.5, np.zeros(1))
     array([100.])
     """
-    centre = np.log(checks.vector("median", median, above=0))
-    sigma = _as_many("spread", checks.vector("spread", spread, above=0), centre.size)
+    centre = np.log(np.asarray(median))
+    sigma = _as_many("spread", np.asarray(spread), centre.size)
 
     return Law(
         log_normal_draw,
@@ -348,7 +383,7 @@ def empirical(delays: Sequence[ArrayLike]) -> Law:
     listed = isinstance(delays, Sequence | np.ndarray) and not isinstance(delays, str)
     if not listed or getattr(delays, "shape", None) == () or len(delays) == 0:
         raise TypeError(f"delays must be a list with a list of delays for each arm, not {checks.said(delays)}")
-    samples = [np.sort(_rounds(f"delays[{a}]", sample)) for a, sample in enumerate(delays)]
+    samples = [np.sort(WholeRounds()(f"delays[{a}]", sample)) for a, sample in enumerate(delays)]
     table = np.zeros((len(samples), max(map(len, samples))))
     for row, sample in zip(table, samples, strict=True):
         row[: len(sample)] = sample
@@ -357,21 +392,6 @@ def empirical(delays: Sequence[ArrayLike]) -> Law:
     return Law(
         empirical_draw, name="empirical", quantiles=partial(_empirical_quantiles, samples), number=numbers, delays=table
     )
-
-
-def _rounds(name: str, value: ArrayLike, size: int | None = None) -> Array:
-    """Take delays: whole numbers of at least 0, or infinity."""
-    late = checks.floats(name, value, "a list of whole numbers of rounds")
-    if late.ndim != 1 or late.size == 0:
-        raise ValueError(f"{name} must be a list of at least one delay, not {checks.said(value)}")
-    with np.errstate(invalid="ignore"):
-        bad = ~((late >= 0) & (np.isinf(late) | (late == np.floor(late))))
-    if bad.any():
-        arm = int(bad.argmax())
-        raise ValueError(
-            f"{name} must be whole numbers of at least 0, or infinity for never, not {late[arm]:g} (arm {arm})"
-        )
-    return late if size is None else _as_many(name, late, size)
 
 
 def _as_many(name: str, numbers: Array, size: int) -> Array:

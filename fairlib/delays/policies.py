@@ -8,9 +8,15 @@ import numpy as np
 from fairlib import checks
 from fairlib.compilation import helper
 from fairlib.delays.game import _cap
-from fairlib.merit import Box, Merit, as_merit, best_in_box, play_by_merit
+from fairlib.merit import Box, Merit, best_in_box, play_by_merit
 from fairlib.policy import Policy, share_out
 from fairlib.rules import Array, Number, PerArm, ask, rule
+
+Plays = Annotated[int, checks.InBody(checks.Integer(1, example=1))]
+Radius = Annotated[
+    tuple[float, float], checks.Pair(checks.Real(0), "two numbers (a, b), such as (0.0, 1.5)", example=(0.1, 0.2))
+]
+"""Numbers a and b of a radius whose square is (a + b ln t) over a count."""
 
 
 @helper
@@ -153,7 +159,8 @@ def fcucb_d_rule(plays, base, slope, merit, seen, box: Box, p):
     play_by_merit(merit, box.mu, plays, p)  # line 3
 
 
-def fcucb_d(merit: Merit, arms: int, plays: int, radius: tuple[float, float] | None = None) -> Policy:
+@checks.checked
+def fcucb_d(merit: Merit, arms: checks.PositiveInt, plays: Plays, radius: Radius | None = None) -> Policy:
     r"""FCUCB-D (Algorithm 1), with the optimistic step of line 9 solved exactly.
 
     Plays in proportion to the merit of the most favourable means in the box :math:`\hat\mu_a \pm c_{t,a}`. Here
@@ -196,9 +203,9 @@ def fcucb_d(merit: Merit, arms: int, plays: int, radius: tuple[float, float] | N
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
-    number, chosen = _size(merit, arms, plays)
-    width = _radius((math.log(4 * chosen * number), 1.0) if radius is None else radius)
-    return Policy("FCUCB-D", fcucb_d_rule, plays=chosen, arms=number, merit=merit, **width)
+    chosen = _size(merit, arms, plays)
+    width = _radius((math.log(4 * chosen * arms), 1.0) if radius is None else radius)
+    return Policy("FCUCB-D", fcucb_d_rule, plays=chosen, arms=arms, merit=merit, **width)
 
 
 @rule
@@ -209,7 +216,8 @@ def fcts_d_rule(plays, merit, seen, rng, p):
     play_by_merit(merit, p, plays, p)  # line 2
 
 
-def fcts_d(merit: Merit, arms: int, plays: int) -> Policy:
+@checks.checked
+def fcts_d(merit: Merit, arms: checks.PositiveInt, plays: Plays) -> Policy:
     """FCTS-D (Algorithm 2) for rewards 0 and 1: play by the merit of means drawn from their posteriors.
 
     The prior is uniform, and the posterior counts the rewards that have arrived.
@@ -247,8 +255,8 @@ def fcts_d(merit: Merit, arms: int, plays: int) -> Policy:
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
-    number, chosen = _size(merit, arms, plays)
-    return Policy("FCTS-D", fcts_d_rule, plays=chosen, arms=number, merit=merit)
+    chosen = _size(merit, arms, plays)
+    return Policy("FCTS-D", fcts_d_rule, plays=chosen, arms=arms, merit=merit)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -270,7 +278,8 @@ def op_fcucb_d_rule(plays, base, slope, merit, seen, box: Box, p):
     play_by_merit(merit, box.mu, plays, p)  # line 3
 
 
-def op_fcucb_d(merit: Merit, arms: int, plays: int, radius: tuple[float, float] | None = None) -> Policy:
+@checks.checked
+def op_fcucb_d(merit: Merit, arms: checks.PositiveInt, plays: Plays, radius: Radius | None = None) -> Policy:
     r"""OP-FCUCB-D (Algorithm 3): missing rewards count as 1 in the upper bound and as 0 in the lower one.
 
     Parameters
@@ -310,9 +319,9 @@ def op_fcucb_d(merit: Merit, arms: int, plays: int, radius: tuple[float, float] 
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.03)
     True
     """
-    number, chosen = _size(merit, arms, plays)
-    width = _radius((math.log(6 * chosen * number), 1.0) if radius is None else radius)
-    return Policy("OP-FCUCB-D", op_fcucb_d_rule, plays=chosen, arms=number, merit=merit, **width)
+    chosen = _size(merit, arms, plays)
+    width = _radius((math.log(6 * chosen * arms), 1.0) if radius is None else radius)
+    return Policy("OP-FCUCB-D", op_fcucb_d_rule, plays=chosen, arms=arms, merit=merit, **width)
 
 
 @rule
@@ -327,7 +336,8 @@ def op_fcts_d_rule(plays, merit, seen, rng, p):
     play_by_merit(merit, p, plays, p)  # line 3
 
 
-def op_fcts_d(merit: Merit, arms: int, plays: int) -> Policy:
+@checks.checked
+def op_fcts_d(merit: Merit, arms: checks.PositiveInt, plays: Plays) -> Policy:
     """OP-FCTS-D (Algorithm 4): the average of two draws, one with missing rewards as 1, one with them as 0.
 
     Parameters
@@ -364,8 +374,8 @@ def op_fcts_d(merit: Merit, arms: int, plays: int) -> Policy:
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.03)
     True
     """
-    number, chosen = _size(merit, arms, plays)
-    return Policy("OP-FCTS-D", op_fcts_d_rule, plays=chosen, arms=number, merit=merit)
+    chosen = _size(merit, arms, plays)
+    return Policy("OP-FCTS-D", op_fcts_d_rule, plays=chosen, arms=arms, merit=merit)
 
 
 class TwoBoxes(NamedTuple):
@@ -401,7 +411,8 @@ def two_box_rule(plays, narrow, safe, merit, seen, ends: TwoBoxes, refuted: Numb
     play_by_merit(merit, box.mu, plays, p)  # line 5
 
 
-def two_box(merit: Merit, arms: int, plays: int, horizon: int) -> Policy:
+@checks.checked
+def two_box(merit: Merit, arms: checks.PositiveInt, plays: Plays, horizon: checks.Horizon) -> Policy:
     r"""Two-box: one policy for delays of either kind, which it need not be told. Ours, not the paper's.
 
     The safe box is OP-FCUCB-D's, the narrow box FCUCB-D's, each the intersection of those of all rounds so far. While
@@ -441,11 +452,10 @@ def two_box(merit: Merit, arms: int, plays: int, horizon: int) -> Policy:
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.03)
     True
     """
-    number, chosen = _size(merit, arms, plays)
-    last = checks.whole("horizon", horizon, 1)
-    product = chosen * number * last
+    chosen = _size(merit, arms, plays)
+    product = chosen * arms * horizon
     widths: dict[str, Any] = {"narrow": math.log(4 * product), "safe": math.log(6 * product)}
-    return Policy("Two-box", two_box_rule, plays=chosen, arms=number, horizon=last, merit=merit, **widths)
+    return Policy("Two-box", two_box_rule, plays=chosen, arms=arms, horizon=horizon, merit=merit, **widths)
 
 
 class Notes(NamedTuple):
@@ -471,7 +481,8 @@ def recent_half_rule(plays, merit, seen, notes: Notes, p):
     play_by_merit(merit, p, plays, p)  # line 4
 
 
-def recent_half(merit: Merit, arms: int, plays: int) -> Policy:
+@checks.checked
+def recent_half(merit: Merit, arms: checks.PositiveInt, plays: Plays) -> Policy:
     r"""Recent half: one policy for delays of either kind, without boxes, horizon or test. Ours, not the paper's.
 
     Plays in proportion to the merit of the mean of what arrived in the second half of the game, or a little more of
@@ -508,8 +519,8 @@ def recent_half(merit: Merit, arms: int, plays: int) -> Policy:
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
-    number, chosen = _size(merit, arms, plays)
-    return Policy("recent half", recent_half_rule, plays=chosen, arms=number, merit=merit)
+    chosen = _size(merit, arms, plays)
+    return Policy("recent half", recent_half_rule, plays=chosen, arms=arms, merit=merit)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -528,7 +539,8 @@ def cucb_d_rule(plays, base, slope, seen, p):
     play_top(p, plays)
 
 
-def cucb_d(plays: int, radius: tuple[float, float] = (0.0, 1.5)) -> Policy:
+@checks.checked
+def cucb_d(plays: Annotated[int, checks.Integer(1, example=1)], radius: Radius = (0.0, 1.5)) -> Policy:
     r"""CUCB-D: the arms of the largest upper bounds, with no thought of fairness (after Chen, Wang and Yuan, 2013).
 
     Parameters
@@ -567,7 +579,8 @@ def mp_ts_d_rule(plays, seen, rng, p):
     play_top(p, plays)
 
 
-def mp_ts_d(plays: int) -> Policy:
+@checks.checked
+def mp_ts_d(plays: Annotated[int, checks.Integer(1, example=1)]) -> Policy:
     """MP-TS-D: the arms of the largest posterior draws (after Komiyama, Honda and Nakagawa, 2015).
 
     Parameters
@@ -607,7 +620,8 @@ def fgreedy_d_rule(plays, epsilon, merit, seen, rng, p):
         play_by_merit(merit, p, plays, p)
 
 
-def fgreedy_d(merit: Merit, arms: int, plays: int, epsilon: float) -> Policy:
+@checks.checked
+def fgreedy_d(merit: Merit, arms: checks.PositiveInt, plays: Plays, epsilon: checks.UnitInterval) -> Policy:
     """FGreedy-D: in some rounds any arms at all, in the others by the merit of the means so far.
 
     Parameters
@@ -641,9 +655,8 @@ def fgreedy_d(merit: Merit, arms: int, plays: int, epsilon: float) -> Policy:
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
-    number, chosen = _size(merit, arms, plays)
-    settings: dict[str, Any] = {"epsilon": checks.real("epsilon", epsilon, 0, 1), "merit": merit}
-    return Policy("FGreedy-D", fgreedy_d_rule, plays=chosen, arms=number, **settings)
+    chosen = _size(merit, arms, plays)
+    return Policy("FGreedy-D", fgreedy_d_rule, plays=chosen, arms=arms, epsilon=epsilon, merit=merit)
 
 
 @rule
@@ -656,7 +669,11 @@ def late_start_rule(plays, rounds: int, learner, seen, p):
     return -1
 
 
-def late_start(learner: Policy, rounds: int) -> Policy:
+@checks.checked
+def late_start(
+    learner: Annotated[Policy, checks.Instance(Policy, "a Policy, such as fcts_d(power(2, 4), 7, 3)")],
+    rounds: checks.PositiveInt,
+) -> Policy:
     """Let a policy begin late, after some rounds in which the arms take turns: how the paper's public code starts.
 
     Parameters
@@ -683,24 +700,20 @@ def late_start(learner: Policy, rounds: int) -> Policy:
     >>> fl.simulate(game, late_start(mp_ts_d(2), 2), 2).selected[0, -1]
     array([1, 1, 1, 1])
     """
-    checks.instance("learner", learner, Policy, "a Policy, such as fcts_d(power(2, 4), 7, 3)")
-    first = checks.whole("rounds", rounds, 1)
-    horizon = None if learner.horizon is None else first + learner.horizon  # the learner's round 1 is a later one
-    settings: dict[str, Any] = {"rounds": first, "learner": learner}
+    horizon = None if learner.horizon is None else rounds + learner.horizon  # the learner's round 1 is a later one
+    settings: dict[str, Any] = {"rounds": rounds, "learner": learner}
     return Policy(learner.name, late_start_rule, plays=learner.plays, arms=learner.arms, horizon=horizon, **settings)
 
 
-def _size(merit: Merit, arms: int, plays: int) -> tuple[int, int]:
+def _size(merit: Merit, arms: int, plays: int) -> int:
     """Take the numbers of arms and of plays, for a merit on [0, 1] that fits them."""
-    number = checks.whole("arms", arms, 1)
-    chosen = checks.whole("plays", plays, 1, number)
-    if as_merit(merit).low > 0 or merit.high < 1:
+    chosen = checks.whole("plays", plays, 1, arms)
+    if merit.low > 0 or merit.high < 1:
         raise ValueError(f"merit must be for means in [0, 1], not in [{merit.low:g}, {merit.high:g}]")
-    _cap(merit, number, chosen)
-    return number, chosen
+    _cap(merit, arms, chosen)
+    return chosen
 
 
 def _radius(radius: tuple[float, float]) -> dict[str, Any]:
     """Take the two numbers of a radius, as the rules have them."""
-    a, b = checks.pair("radius", radius, "two numbers (a, b), such as (0.0, 1.5)")
-    return {"base": checks.real("radius[0]", a, 0, math.inf), "slope": checks.real("radius[1]", b, 0, math.inf)}
+    return {"base": radius[0], "slope": radius[1]}

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.delays.game import SemiBandit
+from fairlib.delays.game import Quantile, SemiBandit
 from fairlib.merit import Merit
 
 
-def fcucb_d_reward_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+@checks.checked
+def fcucb_d_reward_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound FCUCB-D's reward regret for delays that do not depend on the reward (Theorem 6, repaired and sharpened).
 
     With :math:`B_q = \frac{mK}{T} + K(\lceil 24 \ln T / q \rceil + d^\star) + 2 \sqrt{2mKT/q}`,
@@ -58,7 +59,8 @@ def fcucb_d_reward_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> N
     return failures + _late(given, radius, 1.0)
 
 
-def fcucb_d_fairness_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+@checks.checked
+def fcucb_d_fairness_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound FCUCB-D's fairness regret for delays that do not depend on the reward (Theorem 6, repaired and sharpened).
 
     .. math:: & 2(K + m) + \frac{1 + \ln T}{4mK} \\
@@ -99,7 +101,8 @@ def fcucb_d_fairness_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) ->
     return 2 * failures + 2 * _late(given, radius, given.slope)
 
 
-def fcts_d_reward_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+@checks.checked
+def fcts_d_reward_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound FCTS-D's reward regret, on average over a uniform prior (Theorem 7, repaired and sharpened).
 
     It is half of `fcts_d_fairness_bound` (erratum E-D2), on the regret of which each round's term is cut at 0
@@ -136,7 +139,8 @@ def fcts_d_reward_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> ND
     return fcts_d_fairness_bound(game, horizon, q=q) / 2
 
 
-def fcts_d_fairness_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+@checks.checked
+def fcts_d_fairness_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound FCTS-D's fairness regret, on average over a uniform prior (Theorem 7, repaired and sharpened).
 
     .. math:: \frac{2L}{\gamma T} + \min\Bigl(\frac{2L}{\gamma} \Bigl(\frac12 + \sqrt{\ln(2KT)}\Bigr) B_q,
@@ -177,7 +181,8 @@ def fcts_d_fairness_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> 
     return 2 * given.slope / given.t + 2 * _late(given, drawn, given.slope)
 
 
-def op_fcucb_d_reward_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+@checks.checked
+def op_fcucb_d_reward_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound OP-FCUCB-D's reward regret, whatever the delays depend on (Theorem 8, sharpened).
 
     With :math:`C_q = m(1-q)T + w + 6 \sqrt{\ln(6mKT)} \sqrt{mKT}`, where :math:`w` is the smaller of
@@ -220,7 +225,8 @@ def op_fcucb_d_reward_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -
     return failures + widths
 
 
-def op_fcucb_d_fairness_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+@checks.checked
+def op_fcucb_d_fairness_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound OP-FCUCB-D's fairness regret, whatever the delays depend on (Theorem 8, sharpened).
 
     .. math:: 2(K + m) + \frac{2 + \ln T}{9mK} + \frac{2L}{\gamma} C_q ,
@@ -260,7 +266,8 @@ def op_fcucb_d_fairness_bound(game: SemiBandit, horizon: ArrayLike, *, q: float)
     return 2 * failures + 2 * given.slope * widths
 
 
-def op_fcts_d_reward_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+@checks.checked
+def op_fcts_d_reward_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound OP-FCTS-D's reward regret, whatever the delays depend on and for every mean (Theorem 9, repaired).
 
     It is half of `op_fcts_d_fairness_bound`, on the regret of which each round's term is cut at 0 (equation 5).
@@ -296,7 +303,8 @@ def op_fcts_d_reward_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) ->
     return op_fcts_d_fairness_bound(game, horizon, q=q) / 2
 
 
-def op_fcts_d_fairness_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) -> NDArray[np.float64]:
+@checks.checked
+def op_fcts_d_fairness_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound OP-FCTS-D's fairness regret, whatever the delays depend on and for every mean (Theorem 9, repaired).
 
     .. math:: \frac{1}{2mK} + \frac{2L}{\gamma} \Bigl[ & K + K \ln\Bigl(1 + \frac{mT}{2K}\Bigr) + \tfrac12 m(1-q)T \\
@@ -338,8 +346,9 @@ def op_fcts_d_fairness_bound(game: SemiBandit, horizon: ArrayLike, *, q: float) 
     return 1 / (2 * plays * k) + 2 * slope * (k * (1 + np.log1p(plays * t / (2 * k))) + missing / 2 + 5 * spread)
 
 
+@checks.checked
 def best_quantile(
-    bound: Callable[..., NDArray[np.float64]], game: SemiBandit, horizon: ArrayLike
+    bound: Callable[..., NDArray[np.float64]], game: SemiBandit, horizon: checks.Horizons
 ) -> NDArray[np.float64]:
     """Find the quantile for which a bound is smallest.
 
@@ -392,15 +401,10 @@ class _Given(NamedTuple):
 
 def _take(game: SemiBandit, horizon: ArrayLike, q: float) -> _Given:
     """Take at the door what all bounds take."""
-    if not isinstance(game, SemiBandit):
-        raise TypeError(
-            "game must be a SemiBandit, such as SemiBandit(bernoulli([0.9, 0.5, 0.5]), plays=2, merit=power(2, 1)), "
-            f"not {checks.said(game)}"
-        )
-    f, rounds, share = game.merit, checks.many("horizon", horizon, 1, whole=True), checks.real("q", q, high=1, above=0)
-    late = float(game.quantiles(share).max())
+    f, rounds = game.merit, np.asarray(horizon, np.float64)
+    late = float(game.quantiles(q).max())
     slope = max(f.lipschitz / f.minimum, sys.float_info.min)  # not 0, which times infinity is no number
-    return _Given(game.arms.means.size, game.plays, slope, _largest(f) / f.minimum, rounds, share, late)
+    return _Given(game.arms.means.size, game.plays, slope, _largest(f) / f.minimum, rounds, q, late)
 
 
 @lru_cache(maxsize=64)

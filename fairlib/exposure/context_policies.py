@@ -1,16 +1,15 @@
 """FairX-LinUCB, FairX-LinTS and FairX-LinEG, where every arm comes with a vector."""
 
-import math
 from functools import partial
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.contexts import ContextPolicy, Ridge, dot, width
-from fairlib.linear import _posterior, posterior_draw
-from fairlib.merit import Box, Merit, as_merit, best_in_box, cut, play_by_merit
+from fairlib.linear import posterior_draw
+from fairlib.merit import Box, Merit, best_in_box, cut, play_by_merit
 from fairlib.policy import explore
 from fairlib.rules import rule
 
@@ -27,7 +26,8 @@ def fairx_linucb_rule(radius, merit, now, ridge, box: Box, p):
     play_by_merit(merit, box.mu, 1, p)  # line 5
 
 
-def fairx_linucb(merit: Merit, radius: float, ridge: float = 1.0) -> ContextPolicy:
+@checks.checked
+def fairx_linucb(merit: Merit, radius: checks.NonNegative, ridge: checks.PositiveScale = 1.0) -> ContextPolicy:
     r"""FairX-LinUCB (Algorithm 3), with the optimistic step solved exactly on the box around the ellipsoid.
 
     Line 7 asks for the most favourable parameter in the ellipsoid :math:`\lVert\mu - \hat\mu\rVert_\Sigma \le
@@ -69,9 +69,7 @@ def fairx_linucb(merit: Merit, radius: float, ridge: float = 1.0) -> ContextPoli
     >>> bool(fl.simulate(game, fairx_linucb(game.merit, radius=0.5), 5000).reward_regret[0, -1] < 0)
     True
     """
-    settings: dict[str, Any] = {"radius": checks.real("radius", radius, 0, math.inf), "merit": as_merit(merit)}
-    lam = checks.spread("ridge", ridge)
-    return ContextPolicy("FairX-LinUCB", fairx_linucb_rule, ridge=lam, **settings)
+    return ContextPolicy("FairX-LinUCB", fairx_linucb_rule, ridge=ridge, radius=radius, merit=merit)
 
 
 @rule
@@ -84,7 +82,10 @@ def fairx_lints_rule(sd, merit, now, ridge, rng, p):
     play_by_merit(merit, p, 1, p)
 
 
-def fairx_lints(merit: Merit, prior_sd: float = 1.0, reward_sd: float = 1.0) -> ContextPolicy:
+@checks.checked
+def fairx_lints(
+    merit: Merit, prior_sd: checks.PositiveScale = 1.0, reward_sd: checks.PositiveScale = 1.0
+) -> ContextPolicy:
     r"""FairX-LinTS (Algorithm 4): play by the merit of means under a parameter drawn from its normal posterior.
 
     A drawn mean outside the merit's range has the merit of the nearer end. So the merit is defined for all of
@@ -123,8 +124,8 @@ def fairx_lints(merit: Merit, prior_sd: float = 1.0, reward_sd: float = 1.0) -> 
     >>> bool(fl.simulate(game, fairx_lints(game.merit), 5000).fairness_regret[0, -1] < 400)
     True
     """
-    ridge, sd = _posterior(prior_sd, reward_sd)
-    return ContextPolicy("FairX-LinTS", fairx_lints_rule, ridge=ridge, sd=sd, merit=as_merit(merit))
+    ridge = (reward_sd / prior_sd) ** 2
+    return ContextPolicy("FairX-LinTS", fairx_lints_rule, ridge=ridge, sd=reward_sd, merit=merit)
 
 
 @rule
@@ -136,7 +137,8 @@ def fairx_lineg_rule(epsilon, merit, now, ridge, p):
     explore(epsilon, p)
 
 
-def fairx_lineg(merit: Merit, epsilon: float, ridge: float = 1.0) -> ContextPolicy:
+@checks.checked
+def fairx_lineg(merit: Merit, epsilon: checks.UnitInterval, ridge: checks.PositiveScale = 1.0) -> ContextPolicy:
     r"""FairX-LinEG: play by the merit of the means as the ridge regression has them, and sometimes any arm at all.
 
     Parameters
@@ -168,13 +170,19 @@ def fairx_lineg(merit: Merit, epsilon: float, ridge: float = 1.0) -> ContextPoli
     >>> bool(fl.simulate(game, fairx_lineg(game.merit, 0.01), 5000).fairness_regret[0, -1] < 400)
     True
     """
-    settings: dict[str, Any] = {"epsilon": checks.real("epsilon", epsilon, 0, 1), "merit": as_merit(merit)}
-    lam = checks.spread("ridge", ridge)
-    return ContextPolicy("FairX-LinEG", fairx_lineg_rule, ridge=lam, **settings)
+    return ContextPolicy("FairX-LinEG", fairx_lineg_rule, ridge=ridge, epsilon=epsilon, merit=merit)
 
 
+Method = Annotated[str, checks.Choice(("search", "gradient"))]
+
+
+@checks.checked
 def most_favourable(
-    merit: Merit, contexts: ArrayLike, ridge: Ridge, radius: float, method: str = "search"
+    merit: Merit,
+    contexts: Annotated[ArrayLike, checks.Table(2)],
+    ridge: Annotated[Ridge, checks.Instance(Ridge, "a Ridge, such as Ridge(np.zeros(2), np.eye(2))")],
+    radius: checks.NonNegative,
+    method: Method = "search",
 ) -> NDArray[np.float64]:
     r"""Look for the parameter in the ellipsoid under which the fair policy earns most (Algorithm 3, line 7 as printed).
 
@@ -215,13 +223,10 @@ def most_favourable(
     """
     from scipy.optimize import minimize  # only here: SciPy is slow to import, and the package must not be
 
-    x, scale = checks.array("contexts", contexts, 2), checks.real("radius", radius, 0)
-    if not isinstance(method, str) or method not in ("search", "gradient"):
-        raise ValueError(f"method must be 'search' or 'gradient', not {checks.said(method)}")
-    checks.instance("ridge", ridge, Ridge, "a Ridge, such as Ridge(np.zeros(2), np.eye(2))")
+    x = np.asarray(contexts)
     if np.shape(ridge.mean) != (x.shape[1],) or np.shape(ridge.root) != (x.shape[1], x.shape[1]):
         raise ValueError(f"ridge must be of {x.shape[1]} dimensions, as contexts are, not {checks.said(ridge)}")
-    f, mean, shape = as_merit(merit), ridge.mean, scale * ridge.root
+    f, mean, shape = merit, ridge.mean, radius * ridge.root
 
     def earned(mu: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Return what the fair policy of a parameter earns, and the gradient."""
@@ -236,7 +241,7 @@ def most_favourable(
         mu = mean.copy()
         for _ in range(10):
             mu = mu + 0.01 * earned(mu)[1]
-            v = np.linalg.solve(shape, mu - mean) if scale > 0 else np.zeros(mean.size)
+            v = np.linalg.solve(shape, mu - mean) if radius > 0 else np.zeros(mean.size)
             mu = mean + shape @ (v / max(1.0, float(np.linalg.norm(v))))
         return mu
 
@@ -261,7 +266,10 @@ def _by_ellipsoid(merit, method, radius, now, ridge, p):
     p /= p.sum()
 
 
-def fairx_linucb_search(merit: Merit, radius: float, ridge: float = 1.0, method: str = "search") -> ContextPolicy:
+@checks.checked
+def fairx_linucb_search(
+    merit: Merit, radius: checks.NonNegative, ridge: checks.PositiveScale = 1.0, method: Method = "search"
+) -> ContextPolicy:
     """FairX-LinUCB with the ellipsoid itself in place of the box around it, for comparison; hundreds of times slower.
 
     Parameters
@@ -296,8 +304,5 @@ def fairx_linucb_search(merit: Merit, radius: float, ridge: float = 1.0, method:
     >>> bool(fl.simulate(game, policy, 100).fairness_regret[0, -1] < 100)
     True
     """
-    scale, lam = checks.real("radius", radius, 0), checks.spread("ridge", ridge)
-    most_favourable(merit, [[1.0]], Ridge(np.zeros(1), np.eye(1)), scale, method)  # refuses bad arguments at the door
-
     name = {"search": "FairX-LinUCB, ellipsoid", "gradient": "FairX-LinUCB, gradient"}[method]
-    return ContextPolicy(name, partial(_by_ellipsoid, merit, method), ridge=lam, interpret=True, radius=scale)
+    return ContextPolicy(name, partial(_by_ellipsoid, merit, method), ridge=ridge, interpret=True, radius=radius)

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from fairlib import checks
 from fairlib.arms import TALLY, Bandit, gaussian
 from fairlib.binding import Bound
 from fairlib.contexts import CONTEXT_TALLY, ContextBandit, shortfall
-from fairlib.merit import Merit, as_merit, clipped, cut, fair_policy, play_by_merit, power
+from fairlib.merit import Merit, clipped, cut, fair_policy, play_by_merit, power
 from fairlib.result import Result
 from fairlib.rules import Number
 
@@ -66,6 +67,7 @@ class ExposureBandit(Bandit):
 
     merit: Merit = field(kw_only=True)
     outcome = ExposureResult
+    described_as = "a ExposureBandit, such as ExposureBandit(bernoulli([0.9, 0.5]), merit=exponential(4))"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -92,7 +94,8 @@ def exposure_tally(means, optimal, p, reward_regret: Number, fairness_regret: Nu
         fairness_regret[0] += abs(short)
 
 
-def games_of_low_merit(horizon: int) -> tuple[ExposureBandit, ExposureBandit]:
+@checks.checked
+def games_of_low_merit(horizon: Annotated[int, checks.Integer(4)]) -> tuple[ExposureBandit, ExposureBandit]:
     r"""Return the two games of Theorem 3.1.4, in which almost no merit stands against almost no merit.
 
     With :math:`\theta = 1/\sqrt T` the merit is :math:`\max(x, \theta)`, the means are :math:`(\theta, 2\theta)` and
@@ -118,12 +121,13 @@ def games_of_low_merit(horizon: int) -> tuple[ExposureBandit, ExposureBandit]:
     >>> [game.optimal.round(3).tolist() for game in games_of_low_merit(100)]
     [[0.333, 0.667], [0.5, 0.5]]
     """
-    theta = 1 / math.sqrt(checks.whole("horizon", horizon, 4))
+    theta = 1 / math.sqrt(horizon)
     low, high = ([theta, 2 * theta], [2 * theta, 2 * theta])
     return _pair(clipped(theta), low, high)
 
 
-def games_of_steep_merit(horizon: int, ratio: float) -> tuple[ExposureBandit, ExposureBandit]:
+@checks.checked
+def games_of_steep_merit(horizon: checks.Horizon, ratio: checks.Positive) -> tuple[ExposureBandit, ExposureBandit]:
     r"""Return the two games of Theorem 3.1.5, for any steepness.
 
     With :math:`\theta = 1/\sqrt T` the merit is :math:`1 + \Lambda x` on [0, 1], the means are :math:`(\theta, 0)` and
@@ -152,8 +156,7 @@ def games_of_steep_merit(horizon: int, ratio: float) -> tuple[ExposureBandit, Ex
     >>> [game.optimal.round(3).tolist() for game in games_of_steep_merit(100, 10)]
     [[0.667, 0.333], [0.5, 0.5]]
     """
-    theta = 1 / math.sqrt(checks.whole("horizon", horizon, 1))
-    return _pair(power(checks.real("ratio", ratio, above=0), 1), [theta, 0.0], [0.0, 0.0])
+    return _pair(power(ratio, 1), [1 / math.sqrt(horizon), 0.0], [0.0, 0.0])
 
 
 def _pair(merit: Merit, *means: list[float]) -> tuple[ExposureBandit, ExposureBandit]:
@@ -195,10 +198,9 @@ class ContextExposureBandit(ContextBandit):
 
     merit: Merit = field(kw_only=True)
     outcome = ExposureResult
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        as_merit(self.merit)
+    described_as = (
+        "a ContextExposureBandit, such as ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1))"
+    )
 
     @cached_property
     def tally(self) -> Bound:

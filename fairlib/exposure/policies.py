@@ -4,11 +4,10 @@ import math
 from typing import Any
 
 from fairlib import checks
-from fairlib.arms import LEAST_SHAPE
+from fairlib.arms import BetaShape
 from fairlib.merit import (
     Box,
     Merit,
-    as_merit,
     best_in_box,
     cut,
     exponential_value,
@@ -31,7 +30,8 @@ def fairx_ucb_rule(width, merit, seen, box: Box, p):
     play_by_merit(merit, box.mu, 1, p)  # line 4
 
 
-def fairx_ucb(merit: Merit, width: float) -> Policy:
+@checks.checked
+def fairx_ucb(merit: Merit, width: checks.NonNegative) -> Policy:
     r"""FairX-UCB (Algorithm 1), with the optimistic step of line 7 solved exactly.
 
     Plays in proportion to the merit of the most favourable means in the box
@@ -69,8 +69,7 @@ def fairx_ucb(merit: Merit, width: float) -> Policy:
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
-    settings: dict[str, Any] = {"width": checks.real("width", width, 0, math.inf), "merit": as_merit(merit)}
-    return Policy("FairX-UCB", fairx_ucb_rule, **settings)
+    return Policy("FairX-UCB", fairx_ucb_rule, width=width, merit=merit)
 
 
 @rule
@@ -93,7 +92,8 @@ def fairx_ucb_gradient_rule(width, merit, steepness, seen, box: Box, p):
     play_by_merit(merit, box.mu, 1, p)
 
 
-def fairx_ucb_gradient(merit: Merit, width: float) -> Policy:
+@checks.checked
+def fairx_ucb_gradient(merit: Merit, width: checks.NonNegative) -> Policy:
     r"""FairX-UCB with the local solver of the paper's experiments, for comparison with the exact `fairx_ucb`.
 
     Line 7 is ten steps of projected gradient ascent from the centre of the box, with step size 0.01 (Section 5.1). They
@@ -126,10 +126,9 @@ def fairx_ucb_gradient(merit: Merit, width: float) -> Policy:
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
-    if as_merit(merit).value is not exponential_value:
+    if merit.value is not exponential_value:
         raise ValueError(f"merit must be exponential, such as exponential(2), not {merit.name!r}")
-    settings: dict[str, Any] = {"width": checks.real("width", width, 0, math.inf), "merit": merit, **merit.settings}
-    return Policy("FairX-UCB, gradient", fairx_ucb_gradient_rule, **settings)
+    return Policy("FairX-UCB, gradient", fairx_ucb_gradient_rule, width=width, merit=merit, **merit.settings)
 
 
 @rule
@@ -140,7 +139,8 @@ def fairx_ts_rule(a0, b0, merit, seen, rng, p):
     play_by_merit(merit, p, 1, p)  # line 2
 
 
-def fairx_ts(merit: Merit, a: float = 1.0, b: float = 1.0) -> Policy:
+@checks.checked
+def fairx_ts(merit: Merit, a: BetaShape = 1.0, b: BetaShape = 1.0) -> Policy:
     """FairX-TS (Algorithm 2) for rewards 0 and 1: play by the merit of means drawn from their Beta posteriors.
 
     Parameters
@@ -170,9 +170,8 @@ def fairx_ts(merit: Merit, a: float = 1.0, b: float = 1.0) -> Policy:
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
-    shapes: dict[str, Any] = {"a0": checks.real("a", a, LEAST_SHAPE), "b0": checks.real("b", b, LEAST_SHAPE)}
     fair_policy(merit, [0.0, 1.0])
-    return Policy("FairX-TS", fairx_ts_rule, **shapes, merit=merit)
+    return Policy("FairX-TS", fairx_ts_rule, a0=a, b0=b, merit=merit)
 
 
 @rule
@@ -185,7 +184,10 @@ def fairx_ts_gaussian_rule(prior, noise, merit, seen, rng, p):
     play_by_merit(merit, p, 1, p)  # line 2
 
 
-def fairx_ts_gaussian(merit: Merit, prior_sd: float = 1.0, reward_sd: float = 1.0) -> Policy:
+@checks.checked
+def fairx_ts_gaussian(
+    merit: Merit, prior_sd: checks.PositiveScale = 1.0, reward_sd: checks.PositiveScale = 1.0
+) -> Policy:
     r"""FairX-TS (Algorithm 2) for normal rewards: play by the merit of means drawn from their normal posteriors.
 
     The prior of each mean is :math:`N(0, \sigma_0^2)`. A mean that is drawn outside the merit's range is cut to it: the
@@ -225,11 +227,8 @@ def fairx_ts_gaussian(merit: Merit, prior_sd: float = 1.0, reward_sd: float = 1.
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
-    precisions: dict[str, Any] = {
-        "prior": checks.spread("prior_sd", prior_sd) ** -2,
-        "noise": checks.spread("reward_sd", reward_sd) ** -2,
-    }
-    return Policy("FairX-TS", fairx_ts_gaussian_rule, **precisions, merit=as_merit(merit))
+    precisions: dict[str, Any] = {"prior": prior_sd**-2, "noise": reward_sd**-2}
+    return Policy("FairX-TS", fairx_ts_gaussian_rule, **precisions, merit=merit)
 
 
 @rule
@@ -243,7 +242,8 @@ def fairx_eg_rule(epsilon, merit, seen, p):
     explore(epsilon, p)
 
 
-def fairx_eg(merit: Merit, epsilon: float) -> Policy:
+@checks.checked
+def fairx_eg(merit: Merit, epsilon: checks.UnitInterval) -> Policy:
     """FairX-EG: play by the merit of the means so far, and with probability epsilon any arm at all.
 
     Parameters
@@ -273,4 +273,4 @@ def fairx_eg(merit: Merit, epsilon: float) -> Policy:
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
-    return Policy("FairX-EG", fairx_eg_rule, epsilon=checks.real("epsilon", epsilon, 0, 1), merit=as_merit(merit))
+    return Policy("FairX-EG", fairx_eg_rule, epsilon=epsilon, merit=merit)

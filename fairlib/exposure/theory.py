@@ -10,7 +10,8 @@ from fairlib.classic import _seen_at_once
 from fairlib.exposure.game import ContextExposureBandit, ExposureBandit
 
 
-def fairness_lower_bound(ratio: float, horizon: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def fairness_lower_bound(ratio: checks.Positive, horizon: checks.Horizons) -> NDArray[np.float64]:
     r"""Bound from below the fairness regret that every policy has in one of two games (Theorems 3.1.4 and 3.1.5).
 
     .. math:: \frac{1}{8e} \cdot \frac{\Lambda \sqrt T}{2 + \Lambda / \sqrt T}
@@ -39,12 +40,14 @@ def fairness_lower_bound(ratio: float, horizon: ArrayLike) -> NDArray[np.float64
     >>> (fairness_lower_bound(100, 10_000) / 10_000).round(4)
     np.float64(0.0153)
     """
-    steep = checks.real("ratio", ratio, above=0)
-    root = np.sqrt(checks.many("horizon", horizon, 1, whole=True))
-    return steep * root / (2 + steep / root) / (8 * math.e)
+    root: NDArray[np.float64] = np.sqrt(np.asarray(horizon, np.float64))
+    return ratio * root / (2 + ratio / root) / (8 * math.e)
 
 
-def fairx_ucb_width(arms: int, horizon: ArrayLike, *, failure: float) -> NDArray[np.float64]:
+@checks.checked
+def fairx_ucb_width(
+    arms: checks.PositiveInt, horizon: checks.Horizons, *, failure: checks.OpenProbability
+) -> NDArray[np.float64]:
     r"""Return the width :math:`w_0 = \sqrt{2 \ln(4TK/\delta)}` of Theorems 3.2.1 and 3.2.2.
 
     Parameters
@@ -71,12 +74,14 @@ def fairx_ucb_width(arms: int, horizon: ArrayLike, *, failure: float) -> NDArray
     >>> fairx_ucb_width(14, 2_000_000, failure=0.1).round(2)
     np.float64(6.46)
     """
-    k, rounds = checks.whole("arms", arms, 1), checks.many("horizon", horizon, 1, whole=True)
-    width: NDArray[np.float64] = np.sqrt(2 * np.log(4 * rounds * k / checks.chance("failure", failure)))
+    width: NDArray[np.float64] = np.sqrt(2 * np.log(4 * np.asarray(horizon, np.float64) * arms / failure))
     return width
 
 
-def fairx_ucb_fairness_bound(game: ExposureBandit, horizon: ArrayLike, *, failure: float) -> NDArray[np.float64]:
+@checks.checked
+def fairx_ucb_fairness_bound(
+    game: ExposureBandit, horizon: checks.Horizons, *, failure: checks.OpenProbability
+) -> NDArray[np.float64]:
     r"""Bound on FairX-UCB's fairness regret, with probability 1 - delta (Theorem 3.2.1 with its constants).
 
     .. math:: 2K + \frac{4 L w_0}{\gamma} \Bigl(\sqrt{2 T \ln(4/\delta)} + 2\sqrt{KT}\Bigr)
@@ -113,7 +118,10 @@ def fairx_ucb_fairness_bound(game: ExposureBandit, horizon: ArrayLike, *, failur
     return 2 * k + _slope(game) * 2 * _wandering(k, horizon, failure)
 
 
-def fairx_ucb_reward_bound(arms: int, horizon: ArrayLike, *, failure: float) -> NDArray[np.float64]:
+@checks.checked
+def fairx_ucb_reward_bound(
+    arms: checks.PositiveInt, horizon: checks.Horizons, *, failure: checks.OpenProbability
+) -> NDArray[np.float64]:
     r"""Bound on FairX-UCB's reward regret, with probability 1 - delta (Theorem 3.2.2 with its constants).
 
     .. math:: 2K + 2 w_0 \Bigl(\sqrt{2 T \ln(4/\delta)} + 2\sqrt{KT}\Bigr)
@@ -142,11 +150,11 @@ def fairx_ucb_reward_bound(arms: int, horizon: ArrayLike, *, failure: float) -> 
     >>> fairx_ucb_reward_bound(2, 10**6, failure=0.1).round()
     np.float64(66904.0)
     """
-    k = checks.whole("arms", arms, 1)
-    return 2 * k + _wandering(k, horizon, failure)
+    return 2 * arms + _wandering(arms, horizon, failure)
 
 
-def fairx_ucb_log_bound(game: ExposureBandit, horizon: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def fairx_ucb_log_bound(game: ExposureBandit, horizon: checks.Horizons) -> NDArray[np.float64]:
     r"""Bound on FairX-UCB's expected fairness regret by the slope of the merit's logarithm; not in the paper.
 
     With :math:`\Lambda = \sup |(\ln f)'|`, a range of means of length D, the width for :math:`\delta = 1/T`, and
@@ -181,7 +189,7 @@ def fairx_ucb_log_bound(game: ExposureBandit, horizon: ArrayLike) -> NDArray[np.
     >>> fairx_ucb_log_bound(game, 10**12).round(-9)
     np.float64(342000000000.0)
     """
-    k, rounds, merit = _arms(game), checks.many("horizon", horizon, 1, whole=True), game.merit
+    k, rounds, merit = _arms(game), np.asarray(horizon, np.float64), game.merit
     slope, length = merit.log_lipschitz, merit.high - merit.low
     ratio = min(math.exp(slope * length), 1 + merit.lipschitz * length / merit.minimum)
     width = np.sqrt(2 * np.log(4 * k * rounds**2))
@@ -189,7 +197,8 @@ def fairx_ucb_log_bound(game: ExposureBandit, horizon: ArrayLike) -> NDArray[np.
     return bound
 
 
-def fairx_ts_fairness_bound(game: ExposureBandit, horizon: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def fairx_ts_fairness_bound(game: ExposureBandit, horizon: checks.Horizons) -> NDArray[np.float64]:
     r"""Bound on the Bayesian fairness regret of FairX-TS (Theorem 3.3.1, with constants of our own).
 
     .. math:: \frac{2L}{\gamma} \biggl[ 2 \Bigl(\sqrt{2/\pi} + \sqrt{2 \ln KT}\Bigr) \sqrt{KT} +
@@ -221,13 +230,14 @@ def fairx_ts_fairness_bound(game: ExposureBandit, horizon: ArrayLike) -> NDArray
     >>> fairx_ts_fairness_bound(game, 10**6).round()
     np.float64(34986.0)
     """
-    product = _arms(game) * checks.many("horizon", horizon, 1, whole=True)
+    product = _arms(game) * np.asarray(horizon, np.float64)
     drawn = (math.sqrt(2 / math.pi) + np.sqrt(2 * np.log(product))) * np.sqrt(product)
     bound: NDArray[np.float64] = 2 * _slope(game) * (2 * drawn + _seldom(product))
     return bound
 
 
-def fairx_ts_reward_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def fairx_ts_reward_bound(arms: checks.PositiveInt, horizon: checks.Horizons) -> NDArray[np.float64]:
     r"""Bound on the Bayesian reward regret of FairX-TS (Theorem 3.3.2, with constants of our own).
 
     .. math:: 2 \sqrt{2 KT \ln KT} + \frac{1}{2 \sqrt{2\pi} \ln KT}
@@ -255,13 +265,14 @@ def fairx_ts_reward_bound(arms: int, horizon: ArrayLike) -> NDArray[np.float64]:
     >>> fairx_ts_reward_bound(2, 10**6).round()
     np.float64(15236.0)
     """
-    product = checks.whole("arms", arms, 1) * checks.many("horizon", horizon, 1, whole=True)
-    return 2 * np.sqrt(2 * product * np.log(product)) + _seldom(product) / 2
+    product = arms * np.asarray(horizon, np.float64)
+    bound: NDArray[np.float64] = 2 * np.sqrt(2 * product * np.log(product)) + _seldom(product) / 2
+    return bound
 
 
 def _arms(game: ExposureBandit) -> int:
     """Return the number of arms of a game that the bounds on arms are proved for."""
-    _seen_at_once(game, ExposureBandit, "ExposureBandit(bernoulli([0.9, 0.5]), merit=exponential(4))")
+    _seen_at_once(game)
     return game.arms.means.size
 
 
@@ -272,8 +283,8 @@ def _slope(game: ExposureBandit | ContextExposureBandit) -> float:
 
 def _wandering(arms: int, horizon: ArrayLike, failure: float) -> NDArray[np.float64]:
     """Return what the widths of the arms played sum to, twice over: the term that both bounds share."""
-    rounds, delta = checks.many("horizon", horizon, 1, whole=True), checks.chance("failure", failure)
-    wandering = np.sqrt(2 * rounds * math.log(4 / delta)) + 2 * np.sqrt(arms * rounds)
+    rounds = np.asarray(horizon, np.float64)
+    wandering = np.sqrt(2 * rounds * math.log(4 / failure)) + 2 * np.sqrt(arms * rounds)
     bound: NDArray[np.float64] = 2 * fairx_ucb_width(arms, horizon, failure=failure) * wandering
     return bound
 
@@ -284,7 +295,14 @@ def _seldom(product: NDArray[np.float64]) -> NDArray[np.float64]:
         return 1 / (math.sqrt(2 * math.pi) * np.log(product))
 
 
-def linucb_radius(dimension: int, horizon: ArrayLike, *, failure: float, norm: float = 1.0) -> NDArray[np.float64]:
+@checks.checked
+def linucb_radius(
+    dimension: checks.PositiveInt,
+    horizon: checks.Horizons,
+    *,
+    failure: checks.OpenProbability,
+    norm: checks.NonNegative = 1.0,
+) -> NDArray[np.float64]:
     r"""Return the radius with which the ellipsoids hold the parameter throughout (Proposition A.6.1, sharpened).
 
     .. math:: \sqrt{\beta_T} = W + \sqrt{d \ln(1 + T/d) + 2 \ln(2/\delta)}
@@ -319,12 +337,13 @@ def linucb_radius(dimension: int, horizon: ArrayLike, *, failure: float, norm: f
     >>> linucb_radius(5, 10_000, failure=0.1).round(2)
     np.float64(7.63)
     """
-    d, rounds = checks.whole("dimension", dimension, 1), checks.many("horizon", horizon, 1, whole=True)
-    reach, delta = checks.real("norm", norm, 0), checks.chance("failure", failure)
-    return reach + np.sqrt(d * np.log1p(rounds / d) + 2 * math.log(2 / delta))
+    rounds = np.asarray(horizon, np.float64)
+    radius: NDArray[np.float64] = norm + np.sqrt(dimension * np.log1p(rounds / dimension) + 2 * math.log(2 / failure))
+    return radius
 
 
-def total_width(dimension: int, horizon: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def total_width(dimension: checks.PositiveInt, horizon: checks.Horizons) -> NDArray[np.float64]:
     r"""Bound the widths of the contexts played, summed over the rounds (Lemma A.6.8 with Cauchy and Schwarz).
 
     .. math:: \sum_{t=1}^{T} \lVert x_{t,a_t} \rVert_{\Sigma_t^{-1}} \le \sqrt{2 T d \ln(1 + T/d)}
@@ -351,12 +370,18 @@ def total_width(dimension: int, horizon: ArrayLike) -> NDArray[np.float64]:
     >>> total_width(5, 10_000).round(1)
     np.float64(871.9)
     """
-    d, rounds = checks.whole("dimension", dimension, 1), checks.many("horizon", horizon, 1, whole=True)
-    return np.sqrt(2 * rounds * d * np.log1p(rounds / d))
+    rounds = np.asarray(horizon, np.float64)
+    width: NDArray[np.float64] = np.sqrt(2 * rounds * dimension * np.log1p(rounds / dimension))
+    return width
 
 
+@checks.checked
 def fairx_linucb_fairness_bound(
-    game: ContextExposureBandit, horizon: ArrayLike, *, failure: float, norm: float = 1.0
+    game: ContextExposureBandit,
+    horizon: checks.Horizons,
+    *,
+    failure: checks.OpenProbability,
+    norm: checks.NonNegative = 1.0,
 ) -> NDArray[np.float64]:
     r"""Bound on FairX-LinUCB's fairness regret, with probability 1 - delta (Theorem 4.2.1 with its constants).
 
@@ -392,12 +417,17 @@ def fairx_linucb_fairness_bound(
     >>> fairx_linucb_fairness_bound(game, 10**6, failure=0.1).round()
     np.float64(3737339.0)
     """
-    _, d = _arms_and_dimension(game)
-    return 2 * _slope(game) * fairx_linucb_reward_bound(d, horizon, failure=failure, norm=norm)
+    reward = fairx_linucb_reward_bound(game.world.dimension, horizon, failure=failure, norm=norm)
+    return 2 * _slope(game) * reward
 
 
+@checks.checked
 def fairx_linucb_reward_bound(
-    dimension: int, horizon: ArrayLike, *, failure: float, norm: float = 1.0
+    dimension: checks.PositiveInt,
+    horizon: checks.Horizons,
+    *,
+    failure: checks.OpenProbability,
+    norm: checks.NonNegative = 1.0,
 ) -> NDArray[np.float64]:
     r"""Bound on FairX-LinUCB's reward regret, with probability 1 - delta (Theorem 4.2.2 with its constants).
 
@@ -430,13 +460,12 @@ def fairx_linucb_reward_bound(
     np.float64(252897.0)
     """
     radius = linucb_radius(dimension, horizon, failure=failure, norm=norm)
-    wandering = np.sqrt(
-        2 * checks.many("horizon", horizon, 1, whole=True) * math.log(4 / checks.chance("failure", failure))
-    )
+    wandering = np.sqrt(2 * np.asarray(horizon, np.float64) * math.log(4 / failure))
     return 2 * radius * (total_width(dimension, horizon) + wandering)
 
 
-def fairx_lints_fairness_bound(game: ContextExposureBandit, horizon: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def fairx_lints_fairness_bound(game: ContextExposureBandit, horizon: checks.Horizons) -> NDArray[np.float64]:
     r"""Bound on FairX-LinTS's Bayesian fairness regret (Theorem 4.3.1, with a proof and constants of this book).
 
     .. math:: \frac{2L}{\gamma} \Bigl[ \Bigl(\sqrt{2\ln KT} + \sqrt{2/\pi}\Bigr) \sqrt{2 T d \ln(1 + T/d)}
@@ -468,14 +497,18 @@ def fairx_lints_fairness_bound(game: ContextExposureBandit, horizon: ArrayLike) 
     >>> fairx_lints_fairness_bound(game, 10**6).round()
     np.float64(1057269.0)
     """
-    k, d = _arms_and_dimension(game)
-    product = k * checks.many("horizon", horizon, 1, whole=True)
+    product = game.world.arms * np.asarray(horizon, np.float64)
     drawn = np.sqrt(2 * np.log(product)) + math.sqrt(2 / math.pi)
-    bound: NDArray[np.float64] = 2 * _slope(game) * (drawn * total_width(d, horizon) + _seldom(product))
+    bound: NDArray[np.float64] = (
+        2 * _slope(game) * (drawn * total_width(game.world.dimension, horizon) + _seldom(product))
+    )
     return bound
 
 
-def fairx_lints_reward_bound(arms: int, dimension: int, horizon: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def fairx_lints_reward_bound(
+    arms: checks.PositiveInt, dimension: checks.PositiveInt, horizon: checks.Horizons
+) -> NDArray[np.float64]:
     r"""Bound on FairX-LinTS's Bayesian reward regret (Theorem 4.3.2, sharper in d, with a proof of this book).
 
     .. math:: 2 \sqrt{d T \ln(KT) \ln(1 + T/d)} + \frac{1}{2\sqrt{2\pi} \ln KT}
@@ -505,15 +538,6 @@ def fairx_lints_reward_bound(arms: int, dimension: int, horizon: ArrayLike) -> N
     >>> fairx_lints_reward_bound(10, 5, 10**6).round()
     np.float64(62728.0)
     """
-    product = checks.whole("arms", arms, 1) * checks.many("horizon", horizon, 1, whole=True)
+    product = arms * np.asarray(horizon, np.float64)
     bound: NDArray[np.float64] = np.sqrt(2 * np.log(product)) * total_width(dimension, horizon) + _seldom(product) / 2
     return bound
-
-
-def _arms_and_dimension(game: ContextExposureBandit) -> tuple[int, int]:
-    if not isinstance(game, ContextExposureBandit):
-        raise TypeError(
-            "game must be a ContextExposureBandit, such as "
-            f"ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1)), not {checks.said(game)}"
-        )
-    return game.world.arms, game.world.dimension

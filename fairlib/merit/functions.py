@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numba import float64
@@ -42,7 +42,7 @@ SOLVE = Form(
 """How what fills the optimistic means of a box is called."""
 
 
-_LARGEST = sys.float_info.max
+Slope = Annotated[float, checks.Real(0, sys.float_info.max, infinity=True, example=3.0)]
 
 
 class Merit:
@@ -95,30 +95,27 @@ class Merit:
     array([1., 4.])
     """
 
+    described_as = "a Merit, such as exponential(2)"
+
+    @checks.checked
     def __init__(
         self,
-        name: str,
+        name: Annotated[str, checks.Text()],
         value: Callable[..., float],
         best: Callable[..., float] | None = None,
         *,
-        low: float,
-        high: float,
-        minimum: float,
-        lipschitz: float,
-        log_lipschitz: float,
+        low: Annotated[float, checks.Real()],
+        high: Annotated[float, checks.Real()],
+        minimum: checks.Positive,
+        lipschitz: Slope,
+        log_lipschitz: Slope,
         solve: Callable[..., None] | None = None,
         **settings: Any,
     ) -> None:
-        checks.text("name", name)
-        self.name, self.value = name, value
-        self.low, self.high = checks.real("low", low), checks.real("high", high)
+        self.name, self.value, self.low, self.high, self.minimum = name, value, low, high, minimum
         if not (np.diff(np.linspace(self.low, self.high, 1001)) > 0).all():
             raise ValueError(f"high must be above low, {self.low}, by more than rounding errors, not {self.high}")
-        self.minimum = checks.real("minimum", minimum, above=0)
-        self.lipschitz, self.log_lipschitz = (
-            each if isinstance(each, float) and each == math.inf else checks.real(slope, each, 0, _LARGEST)
-            for slope, each in (("lipschitz", lipschitz), ("log_lipschitz", log_lipschitz))
-        )
+        self.lipschitz, self.log_lipschitz = lipschitz, log_lipschitz
         self._parts: dict[str, Bound] = {}
         for part, function, form in (("value", value, VALUE), ("best", best, BEST), ("solve", solve, SOLVE)):
             if function is not None or part == "value":
@@ -129,7 +126,7 @@ class Merit:
         self.settings = {each: value for part in self._parts.values() for each, value in part.settings.items()}
         self._look()
 
-    def __call__(self, means: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, means: Annotated[ArrayLike, checks.InBody(checks.Table(example=[0.5]))]) -> NDArray[np.float64]:
         """Return the merit of each mean.
 
         Parameters
@@ -266,7 +263,12 @@ def exponential_best(steepness, low, high, c):
     return high if weight * (high - c) >= low - c else low
 
 
-def exponential(steepness: float, low: float = 0.0, high: float = 1.0) -> Merit:
+@checks.checked
+def exponential(
+    steepness: checks.PositiveScale,
+    low: Annotated[float, checks.Real()] = 0.0,
+    high: Annotated[float, checks.Real()] = 1.0,
+) -> Merit:
     r"""Exponential merit, :math:`f(x) = e^{c x}`.
 
     Parameters
@@ -291,12 +293,9 @@ def exponential(steepness: float, low: float = 0.0, high: float = 1.0) -> Merit:
     >>> exponential(4).log_lipschitz
     4.0
     """
-    c = checks.spread("steepness", steepness)
-    ends = checks.real("low", low), checks.real("high", high)
+    c, ends = steepness, (low, high)
     if c * max(map(abs, ends)) > 700:
-        raise ValueError(
-            f"steepness must be at most {700 / max(map(abs, ends)):g} on this range, not {checks.said(steepness)}"
-        )
+        raise ValueError(f"steepness must be at most {700 / max(map(abs, ends)):g} on this range, not {steepness:g}")
     if not ends[0] < ends[1]:
         raise ValueError(f"high must be above low, {ends[0]}, not {ends[1]}")
     return Merit(
@@ -345,7 +344,8 @@ def power_best(scale, exponent, low, high, c):
     return chosen
 
 
-def power(scale: float, exponent: float) -> Merit:
+@checks.checked
+def power(scale: checks.Positive, exponent: Annotated[float, checks.Real(1, 1e6, example=4.0)]) -> Merit:
     r"""Power merit on [0, 1], :math:`f(x) = 1 + A x^p`.
 
     Parameters
@@ -370,7 +370,7 @@ def power(scale: float, exponent: float) -> Merit:
     >>> power(2, 4).lipschitz
     8.0
     """
-    factor, p = checks.real("scale", scale, above=0), checks.real("exponent", exponent, 1, 1e6)
+    factor, p = scale, exponent
     # A p x^(p-1) / (1 + A x^p) is largest where A x^p = p - 1, or at 1 if that is outside.
     x = min(((p - 1.0) / factor) ** (1.0 / p), 1.0)
     log_slope = factor * p * x ** (p - 1.0) / (1.0 + factor * x**p)
@@ -406,7 +406,8 @@ def clipped_best(floor, low, high, c):
     return chosen
 
 
-def clipped(floor: float, high: float = 1.0) -> Merit:
+@checks.checked
+def clipped(floor: checks.Positive, high: Annotated[float, checks.InBody(checks.Real())] = 1.0) -> Merit:
     r"""Merit equal to the mean itself, but not below a floor: :math:`f(x) = \max(x, \gamma)` on [0, `high`].
 
     Parameters
@@ -431,7 +432,7 @@ def clipped(floor: float, high: float = 1.0) -> Merit:
     >>> clipped(0.1)([0.0, 0.5])
     array([0.1, 0.5])
     """
-    gamma = checks.real("floor", floor, above=0)
+    gamma = floor
     top = checks.real("high", high, above=gamma)
     return Merit(
         f"max(x, {gamma:g})",
@@ -446,7 +447,12 @@ def clipped(floor: float, high: float = 1.0) -> Merit:
     )
 
 
-def fair_policy(merit: Merit, means: ArrayLike, plays: int = 1) -> NDArray[np.float64]:
+@checks.checked
+def fair_policy(
+    merit: Merit,
+    means: Annotated[ArrayLike, checks.InBody(checks.Numbers())],
+    plays: Annotated[int, checks.InBody(checks.Integer(1))] = 1,
+) -> NDArray[np.float64]:
     r"""Return the one policy that gives each arm exposure in proportion to its merit.
 
     .. math:: \pi^\star(a) = \frac{L f(\mu_a)}{\sum_b f(\mu_b)}
@@ -479,7 +485,7 @@ def fair_policy(merit: Merit, means: ArrayLike, plays: int = 1) -> NDArray[np.fl
     >>> fair_policy(power(2, 4), [0.9, 0.5, 0.5, 0.5], plays=2).round(3)
     array([0.813, 0.396, 0.396, 0.396])
     """
-    merits = as_merit(merit)(checks.vector("means", means, merit.low, merit.high))
+    merits = merit(checks.vector("means", means, merit.low, merit.high))
     shares = checks.whole("plays", plays, 1, merits.size) * merits / merits.sum()
     if shares.max() > 1 + 1e-9:
         arm = int(shares.argmax())
@@ -541,7 +547,12 @@ def play_by_merit(merit: InPlay, means: Any, plays: int, p: Any) -> None:
     share_out(p, plays)
 
 
-def optimistic_means(merit: Merit, low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def optimistic_means(
+    merit: Merit,
+    low: Annotated[ArrayLike, checks.InBody(checks.Numbers(example=[0.1, 0.2]))],
+    high: Annotated[ArrayLike, checks.InBody(checks.Numbers(example=[0.3, 0.4]))],
+) -> NDArray[np.float64]:
     """Find the means in a box for which the fair policy earns most, exactly.
 
     Parameters
@@ -566,7 +577,7 @@ def optimistic_means(merit: Merit, low: ArrayLike, high: ArrayLike) -> NDArray[n
     >>> optimistic_means(exponential(2), [0.0, 0.4], [0.2, 0.9])
     array([0. , 0.9])
     """
-    floor = checks.vector("low", low, as_merit(merit).low, merit.high)
+    floor = checks.vector("low", low, merit.low, merit.high)
     roof = checks.vector("high", high, merit.low, merit.high)
     if floor.size != roof.size:
         raise ValueError(f"high must have one number an arm, as low has ({floor.size}), not {roof.size}")
@@ -578,7 +589,8 @@ def optimistic_means(merit: Merit, low: ArrayLike, high: ArrayLike) -> NDArray[n
     return box.mu
 
 
-def as_merit(merit: Any) -> Merit:
+@checks.checked
+def as_merit(merit: Merit) -> Merit:
     """Take a merit function at the door.
 
     Parameters
@@ -602,5 +614,4 @@ def as_merit(merit: Any) -> Merit:
     Traceback (most recent call last):
     TypeError: merit must be a Merit, such as exponential(2), not 'steep'
     """
-    checks.instance("merit", merit, Merit, "a Merit, such as exponential(2)")
     return merit

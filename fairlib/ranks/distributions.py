@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, combinations
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,22 +43,23 @@ class RewardDistribution:
     array([0.125, 0.5  , 1.   ])
     """
 
-    breaks: NDArray[np.float64]
-    coefficients: NDArray[np.float64]
+    breaks: Annotated[NDArray[np.float64], checks.Numbers(example=[0.0, 1.0])]
+    coefficients: Annotated[NDArray[np.float64], checks.Table(2, example=[[0.0, 1.0], [1.0, 0.0]])]
+    described_as = "a RewardDistribution, such as uniform_sum([1, 1])"
 
     def __post_init__(self) -> None:
-        breaks, rows = checks.vector("breaks", self.breaks), checks.array("coefficients", self.coefficients, 2)
+        checks.check_fields(self)
+        breaks, rows = self.breaks, self.coefficients
         if (np.diff(breaks) < 0).any():  # two may be so near that they are one float
-            raise ValueError(f"breaks must be in increasing order, not {checks.said(self.breaks)}")
+            raise ValueError(f"breaks must be in increasing order, not {breaks.tolist()}")
         if len(rows) != breaks.size or rows[-1, 0] != 1.0 or rows[-1, 1:].any():
             raise ValueError(f"coefficients must be {breaks.size} rows, as there are breaks, the last 1, 0, 0, ...")
-        object.__setattr__(self, "breaks", breaks)
-        object.__setattr__(self, "coefficients", rows)
 
     def __repr__(self) -> str:
         return f"RewardDistribution({shown(self.breaks)}, {shown(self.coefficients)})"
 
-    def cdf(self, rewards: ArrayLike) -> NDArray[np.float64]:
+    @checks.checked
+    def cdf(self, rewards: Annotated[ArrayLike, checks.Table()]) -> NDArray[np.float64]:
         r"""Return :math:`F(r)`, the relative rank of a candidate with reward r (Section 3).
 
         Parameters
@@ -81,9 +82,10 @@ class RewardDistribution:
         >>> empirical([3.0, 1.0, 2.0, 2.0]).cdf([0.9, 2.0, 2.5])
         array([0.  , 0.75, 0.75])
         """
-        return np.clip(self._polynomials(checks.array("rewards", rewards), self.coefficients), 0.0, 1.0)
+        return np.clip(self._polynomials(np.asarray(rewards), self.coefficients), 0.0, 1.0)
 
-    def density(self, rewards: ArrayLike) -> NDArray[np.float64]:
+    @checks.checked
+    def density(self, rewards: Annotated[ArrayLike, checks.Table()]) -> NDArray[np.float64]:
         """Return the density, the derivative of the distribution function; an empirical distribution has none.
 
         Parameters
@@ -106,7 +108,7 @@ class RewardDistribution:
         >>> uniform_sum([1, 1]).density([0.5, 1.0])
         array([0.5, 1. ])
         """
-        return self._polynomials(checks.array("rewards", rewards), self._slopes)
+        return self._polynomials(np.asarray(rewards), self._slopes)
 
     @cached_property
     def largest_density(self) -> float:
@@ -179,7 +181,10 @@ class RewardDistribution:
         return np.where(piece < 0, 0.0, value)
 
 
-def uniform_sum(weights: ArrayLike, shift: float = 0.0) -> RewardDistribution:
+@checks.checked
+def uniform_sum(
+    weights: Annotated[ArrayLike, checks.Numbers()], shift: Annotated[float, checks.Real()] = 0.0
+) -> RewardDistribution:
     r"""Return the exact distribution of :math:`\text{shift} + \sum_i w_i U_i` with independent uniform :math:`U_i`.
 
     For weights above 0 it is
@@ -219,8 +224,8 @@ def uniform_sum(weights: ArrayLike, shift: float = 0.0) -> RewardDistribution:
     >>> uniform_sum([-2.0], shift=1.0).cdf([-0.5, 1.0])
     array([0.25, 1.  ])
     """
-    given = checks.vector("weights", weights)
-    start = Fraction(checks.real("shift", shift)) + sum((Fraction(w) for w in given if w < 0), Fraction(0))
+    given = np.asarray(weights)
+    start = Fraction(shift) + sum((Fraction(w) for w in given if w < 0), Fraction(0))
     w = [abs(Fraction(v)) for v in given if v != 0]
     n = len(w)
     if not 1 <= n <= 8:
@@ -239,7 +244,8 @@ def uniform_sum(weights: ArrayLike, shift: float = 0.0) -> RewardDistribution:
     return RewardDistribution(np.array([float(start + b) for b in breaks]), np.array(rows))
 
 
-def empirical(rewards: ArrayLike) -> RewardDistribution:
+@checks.checked
+def empirical(rewards: Annotated[ArrayLike, checks.Numbers()]) -> RewardDistribution:
     """Return the distribution of a sample: the rank of r is the share of the sample that is at most r.
 
     Parameters
@@ -262,7 +268,7 @@ def empirical(rewards: ArrayLike) -> RewardDistribution:
     >>> empirical([3.0, 1.0, 2.0, 2.0]).breaks
     array([1., 2., 3.])
     """
-    values, counts = np.unique(checks.vector("rewards", rewards), return_counts=True)
+    values, counts = np.unique(np.asarray(rewards), return_counts=True)
     shares = np.cumsum(counts) / counts.sum()
     shares[-1] = 1.0
     return RewardDistribution(values, shares[:, None])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -87,18 +87,17 @@ class RankBandit(ContextBandit):
     True
     """
 
-    parameter: Any = field(kw_only=True)  # array_like when given, an array when held
+    parameter: Annotated[Any, checks.Table(1)] = field(kw_only=True)  # array_like when given, an array when held
     distributions: Sequence[RewardDistribution] = field(kw_only=True)
     outcome = RankResult
+    described_as = "a RankBandit, such as section_6()"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.world.arms < 2:
             raise ValueError(f"world must have at least 2 arms, so that there is a choice, not {self.world.arms}")
-        mu = checks.array("parameter", self.parameter, 1)
-        if mu.size != self.world.dimension:
-            raise ValueError(f"parameter must have {self.world.dimension} numbers, as contexts have, not {mu.size}")
-        object.__setattr__(self, "parameter", mu)
+        if (size := self.parameter.size) != self.world.dimension:
+            raise ValueError(f"parameter must have {self.world.dimension} numbers, as contexts have, not {size}")
         flat(self.distributions)
         object.__setattr__(self, "distributions", tuple(self.distributions))
         if len(self.distributions) != self.world.groups:
@@ -126,16 +125,14 @@ def rank_tally(
     chosen[groups[played]] += 1.0
 
 
-def _told(game: RankBandit) -> NDArray[np.float64]:
-    checks.instance("game", game, RankBandit, "a RankBandit, such as section_6()")
-    return np.asarray(game.parameter)
-
-
-# Demographic parity, measured (Sections 3 and 4) ---------------------------------------------------------------------
-
-
+@checks.checked
 def acceptance_given_past(
-    game: RankBandit, policy: ContextPolicy, t: int, pasts: int, draws: int, seed: int | SeedSequence
+    game: RankBandit,
+    policy: ContextPolicy,
+    t: checks.PositiveInt,
+    pasts: checks.PositiveInt,
+    draws: checks.PositiveInt,
+    seed: int | SeedSequence,
 ) -> NDArray[np.float64]:
     r"""Measure each group's chance of being chosen in round t, past by past.
 
@@ -177,25 +174,23 @@ def acceptance_given_past(
     >>> bool(np.abs(chances - 1 / 4).max() < 0.03)
     True
     """
-    _told(game)
-    runs, number = checks.whole("pasts", pasts, 1), checks.whole("draws", draws, 1)
     chance = root(seed)
     children = [
         SeedSequence(chance.entropy, spawn_key=(*chance.spawn_key, run), pool_size=chance.pool_size)
-        for run in range(runs)
+        for run in range(pasts)
     ]
-    ready, last = OnContexts(game, policy), checks.whole("t", t, 1)
-    policy.check_horizon(last)
-    chosen, received = np.zeros((runs, game.world.groups)), np.zeros((runs, game.world.groups))
+    ready = OnContexts(game, policy)
+    policy.check_horizon(t)
+    chosen, received = np.zeros((pasts, game.world.groups)), np.zeros((pasts, game.world.groups))
     for run, child in enumerate(children):
         rng = np.random.default_rng(child)
-        play = ContextRun(ready, last, rng, rng, run)
-        for now in range(1, last):
+        play = ContextRun(ready, t, rng, rng, run)
+        for now in range(1, t):
             play.draw(now)
             play.choose(now)
-        for _ in range(number):
-            play.draw(last)
-            np.add.at(chosen[run], play.groups, play.chances(last))
+        for _ in range(draws):
+            play.draw(t)
+            np.add.at(chosen[run], play.groups, play.chances(t))
             np.add.at(received[run], play.groups, 1.0)
     with np.errstate(invalid="ignore"):
         return chosen / received

@@ -10,7 +10,7 @@ from fairlib.compilation import helper
 from fairlib.contexts import ContextPolicy, Now, Past, absorb, dot, width
 from fairlib.policy import any_of_the_best, largest
 from fairlib.ranks.distributions import flat, rank
-from fairlib.ranks.game import RankBandit, _told
+from fairlib.ranks.game import RankBandit
 from fairlib.rules import Array, Number, PerDimension, PerGroup, Square, rule
 
 # Fair-Greedy (Sections 4 and 7) --------------------------------------------------------------------------------------
@@ -315,7 +315,15 @@ def fair_greedy_first_rule(regulariser, noise, now, past, half: Half, longest: N
     return largest(p)  # of the counts: all ranks are counts over one number
 
 
-def fair_greedy(ridge: float = 0.1, noise: float = 1e-3, ties: str = "any") -> ContextPolicy:
+RankNoise = Annotated[float, checks.Real(high=1, above=0)]
+
+
+@checks.checked
+def fair_greedy(
+    ridge: checks.PositiveScale = 0.1,
+    noise: RankNoise = 1e-3,
+    ties: Annotated[str, checks.Choice(("any", "first"))] = "any",
+) -> ContextPolicy:
     r"""Fair-Greedy (Algorithm 1), for games in which arm a always has a candidate of group a.
 
     The first half of the rounds gives an estimate of :math:`\mu^\star` by ridge regression, the second half, under this
@@ -350,18 +358,8 @@ def fair_greedy(ridge: float = 0.1, noise: float = 1e-3, ties: str = "any") -> C
     >>> bool(result.fairness_regret[:, -1].mean() < 30)
     True
     """
-    if not isinstance(ties, str) or ties not in ("any", "first"):
-        raise ValueError(f"ties must be 'any' or 'first', not {checks.said(ties)}")
     chosen = fair_greedy_rule if ties == "any" else fair_greedy_first_rule
-    return ContextPolicy("Fair-Greedy", chosen, **_settings(ridge, noise))
-
-
-def _settings(ridge: float, noise: float) -> dict[str, Any]:
-    """Take at the door what all three forms are set with."""
-    return {
-        "regulariser": checks.spread("ridge", ridge),
-        "noise": checks.real("noise", noise, high=1, above=0),
-    }
+    return ContextPolicy("Fair-Greedy", chosen, regulariser=ridge, noise=noise)
 
 
 @rule
@@ -375,7 +373,12 @@ def fair_greedy_v2_rule(regulariser, noise, by_lot, now, past, half: Half, longe
     any_of_the_best(p)  # line 4
 
 
-def fair_greedy_v2(ridge: float = 0.1, noise: float = 1e-3, unseen: str = "random") -> ContextPolicy:
+@checks.checked
+def fair_greedy_v2(
+    ridge: checks.PositiveScale = 0.1,
+    noise: RankNoise = 1e-3,
+    unseen: Annotated[str, checks.Choice(("random", "half"))] = "random",
+) -> ContextPolicy:
     r"""Fair-Greedy V2 (Algorithm 2), for games in which the candidates' groups are random.
 
     As `fair_greedy`, but each group's distribution comes from all candidates of the group, wherever they stood, so that
@@ -410,10 +413,8 @@ def fair_greedy_v2(ridge: float = 0.1, noise: float = 1e-3, unseen: str = "rando
     >>> bool(fl.simulate(game, fair_greedy_v2(), 500, runs=20).fairness_regret[:, -1].mean() < 40)
     True
     """
-    if not isinstance(unseen, str) or unseen not in ("random", "half"):
-        raise ValueError(f"unseen must be 'random' or 'half', not {checks.said(unseen)}")
-    by_lot = 1.0 if unseen == "random" else 0.0
-    return ContextPolicy("Fair-Greedy V2", fair_greedy_v2_rule, **_settings(ridge, noise), by_lot=by_lot)
+    settings: dict[str, Any] = {"regulariser": ridge, "noise": noise, "by_lot": float(unseen == "random")}
+    return ContextPolicy("Fair-Greedy V2", fair_greedy_v2_rule, **settings)
 
 
 class Lists(NamedTuple):
@@ -491,7 +492,12 @@ def fair_greedy_rarely_rule(growth, regulariser, noise, now, past, half: Half, d
     any_of_the_best(p)
 
 
-def fair_greedy_rarely(growth: float = 1.2, ridge: float = 0.1, noise: float = 1e-3) -> ContextPolicy:
+@checks.checked
+def fair_greedy_rarely(
+    growth: Annotated[float, checks.Real(high=1e6, above=1)] = 1.2,
+    ridge: checks.PositiveScale = 0.1,
+    noise: RankNoise = 1e-3,
+) -> ContextPolicy:
     r"""Fair-Greedy with an estimate that is refreshed only when the data have grown: **ours**, not the paper's.
 
     A refresh in round t does what lines 2 and 3 of Algorithm 2 do, and sorts each group's estimated rewards. They then
@@ -525,8 +531,8 @@ def fair_greedy_rarely(growth: float = 1.2, ridge: float = 0.1, noise: float = 1
     >>> bool(result.fairness_regret[:, -1].mean() < 35)
     True
     """
-    factor = checks.real("growth", growth, high=1e6, above=1)
-    return ContextPolicy("Fair-Greedy, rarely", fair_greedy_rarely_rule, growth=factor, **_settings(ridge, noise))
+    settings: dict[str, Any] = {"growth": growth, "regulariser": ridge, "noise": noise}
+    return ContextPolicy("Fair-Greedy, rarely", fair_greedy_rarely_rule, **settings)
 
 
 # Policies to compare with (appendices D.2 and E.1) -------------------------------------------------------------------
@@ -540,6 +546,7 @@ def gmf_rule(parameter, table, now, p):
     any_of_the_best(p)
 
 
+@checks.checked
 def gmf(game: RankBandit) -> ContextPolicy:
     """Choose the highest true rank: group meritocratic fair (Definitions 3.1 and E.1), and told all there is to know.
 
@@ -566,7 +573,7 @@ def gmf(game: RankBandit) -> ContextPolicy:
     >>> bool(fl.simulate(game, gmf(game), 100).fairness_regret[0, -1] < 1e-9)
     True
     """
-    mu = _told(game)
+    mu = game.parameter
     return ContextPolicy("GMF", gmf_rule, dimension=mu.size, parameter=mu, table=flat(game.distributions))
 
 
@@ -578,6 +585,7 @@ def reward_optimal_rule(parameter, now, p):
     any_of_the_best(p)
 
 
+@checks.checked
 def reward_optimal(game: RankBandit) -> ContextPolicy:
     """Choose the largest expected reward, whatever the group, being told the true parameter.
 
@@ -604,7 +612,7 @@ def reward_optimal(game: RankBandit) -> ContextPolicy:
     >>> bool(fl.simulate(game, reward_optimal(game), 100).regret[0, -1] < 1e-9)
     True
     """
-    mu = _told(game)
+    mu = game.parameter
     return ContextPolicy("reward-optimal", reward_optimal_rule, dimension=mu.size, parameter=mu)
 
 
@@ -621,7 +629,8 @@ def oful_as_published_rule(exploration, now, ridge, log_det: Number, p):
     return arm
 
 
-def oful_as_published(exploration: float = 1.0, ridge: float = 0.1) -> ContextPolicy:
+@checks.checked
+def oful_as_published(exploration: checks.NonNegative = 1.0, ridge: checks.PositiveScale = 0.1) -> ContextPolicy:
     r"""OFUL as the paper's public code has it, which is another rule than `fairlib.linear.oful`.
 
     The candidate with the largest :math:`\hat\mu \cdot x + e\, \sqrt{2 \ln\det(V_t/\lambda)\, \ln t}\,
@@ -653,8 +662,7 @@ def oful_as_published(exploration: float = 1.0, ridge: float = 0.1) -> ContextPo
     >>> bool(700 < regret < 860)
     True
     """
-    lam, factor = checks.spread("ridge", ridge), checks.real("exploration", exploration, 0)
-    return ContextPolicy("OFUL, as published", oful_as_published_rule, ridge=lam, exploration=factor)
+    return ContextPolicy("OFUL, as published", oful_as_published_rule, ridge=ridge, exploration=exploration)
 
 
 @rule
@@ -665,7 +673,8 @@ def oracle_cdf_rule(table, now, ridge, p):
     any_of_the_best(p)
 
 
-def oracle_cdf(game: RankBandit, ridge: float = 0.1) -> ContextPolicy:
+@checks.checked
+def oracle_cdf(game: RankBandit, ridge: checks.PositiveScale = 0.1) -> ContextPolicy:
     r"""Fair-Greedy (Oracle CDF): told the groups' distributions; estimates rewards by ridge regression on all rounds.
 
     Parameters
@@ -693,9 +702,7 @@ def oracle_cdf(game: RankBandit, ridge: float = 0.1) -> ContextPolicy:
     >>> bool(fl.simulate(game, oracle_cdf(game), 500, runs=20).fairness_regret[:, -1].mean() < 100)
     True
     """
-    _told(game)
-    lam = checks.spread("ridge", ridge)
-    return ContextPolicy("oracle CDF", oracle_cdf_rule, ridge=lam, table=flat(game.distributions))
+    return ContextPolicy("oracle CDF", oracle_cdf_rule, ridge=ridge, table=flat(game.distributions))
 
 
 @rule
@@ -706,6 +713,7 @@ def oracle_rewards_rule(parameter, now, past, longest: Number, rng, p):
     any_of_the_best(p)
 
 
+@checks.checked
 def oracle_rewards(game: RankBandit) -> ContextPolicy:
     """Fair-Greedy (Oracle rewards): told the true parameter; estimates distributions from all past candidates.
 
@@ -734,5 +742,5 @@ def oracle_rewards(game: RankBandit) -> ContextPolicy:
     >>> bool(fl.simulate(game, oracle_rewards(game), 500, runs=20).fairness_regret[:, -1].mean() < 20)
     True
     """
-    mu = _told(game)
+    mu = game.parameter
     return ContextPolicy("oracle rewards", oracle_rewards_rule, dimension=mu.size, parameter=mu)

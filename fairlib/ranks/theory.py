@@ -2,20 +2,22 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.ranks.distributions import RewardDistribution
-from fairlib.ranks.game import RankBandit, _told
+from fairlib.ranks.game import RankBandit
+from fairlib.ranks.policies import RankNoise
 from fairlib.ranks.worlds import WeightedBandit
 
 # The price of fairness (Appendix F) ----------------------------------------------------------------------------------
 
 
-def clash(first: RewardDistribution, second: RewardDistribution, epsilon: float) -> float:
+@checks.checked
+def clash(first: RewardDistribution, second: RewardDistribution, epsilon: checks.NonNegative) -> float:
     r"""Return how often rank and reward disagree by more than :math:`\epsilon` between two groups (Theorem 3).
 
     .. math:: p = \int_0^1 \big(F_1(F_2^{-1}(y) - \epsilon) - y\big)_+ + \big(y - F_1(F_2^{-1}(y) + \epsilon)\big)_+ dy
@@ -47,17 +49,18 @@ def clash(first: RewardDistribution, second: RewardDistribution, epsilon: float)
     >>> round(clash(uniform_sum([1.0], shift=2.0), uniform_sum([1.0]), epsilon=1.0), 6)
     0.5
     """
-    for name, law in (("first", first), ("second", second)):
-        checks.instance(name, law, RewardDistribution, "a RewardDistribution, such as uniform_sum([1, 1])")
-    rewards, gap = second.quantile(_MIDPOINTS), checks.real("epsilon", epsilon, 0)
-    above, below = first.cdf(rewards - gap) - _MIDPOINTS, _MIDPOINTS - first.cdf(rewards + gap)
+    rewards = second.quantile(_MIDPOINTS)
+    above, below = first.cdf(rewards - epsilon) - _MIDPOINTS, _MIDPOINTS - first.cdf(rewards + epsilon)
     return float((np.maximum(above, 0) + np.maximum(below, 0)).mean())
 
 
 _MIDPOINTS = (np.arange(20_000) + 0.5) / 20_000
 
 
-def price_probability(epsilon: float, p: float, reach: float, horizon: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def price_probability(
+    epsilon: checks.NonNegative, p: checks.UnitInterval, reach: checks.PositiveScale, horizon: checks.Horizons
+) -> NDArray[np.float64]:
     r"""Return how surely group meritocratic fairness costs at least :math:`T \epsilon p / 2` in reward.
 
     The costs of the rounds are independent, in :math:`[0, 2 L \lVert\mu^\star\rVert]`, with a mean of at least
@@ -91,12 +94,16 @@ def price_probability(epsilon: float, p: float, reach: float, horizon: ArrayLike
     >>> price_probability(1.0, 0.5, reach=3.0, horizon=[100, 1000]).round(3)
     array([0.293, 0.969])
     """
-    mean = checks.real("epsilon", epsilon, 0) * checks.real("p", p, 0, 1)
-    rounds = checks.many("horizon", horizon, 1, whole=True)
-    return -np.expm1(-rounds * (mean / checks.spread("reach", reach)) ** 2 / 8)
+    chance: NDArray[np.float64] = -np.expm1(-np.asarray(horizon, np.float64) * (epsilon * p / reach) ** 2 / 8)
+    return chance
 
 
 # What is proved of Fair-Greedy (Section 5, appendices C and E) -------------------------------------------------------
+
+
+Arms = Annotated[int, checks.Integer(2)]
+Later = Annotated[ArrayLike, checks.OneOrMany(3, whole=True, example=100)]
+"""Numbers of rounds from the third on, before which nothing is learned."""
 
 
 @dataclass(frozen=True)
@@ -136,33 +143,25 @@ class Constants:
     4
     """
 
-    arms: int
-    groups: int
-    dimension: int
-    length: float
-    norm: float
-    sd: float
-    density: float
-    eigenvalue: float
-    least: float = 1.0
-    by_chance: bool = False
-    diameter: float = math.inf
+    arms: Arms
+    groups: checks.PositiveInt
+    dimension: checks.PositiveInt
+    length: checks.Positive
+    norm: checks.NonNegative
+    sd: checks.NonNegative
+    density: checks.Positive
+    eigenvalue: checks.Positive
+    least: checks.Positive = 1.0
+    by_chance: Annotated[bool, checks.Flag()] = False
+    diameter: Annotated[float, checks.Real(above=0, infinity=True)] = math.inf
+    described_as = "Constants, such as constants(section_6())"
 
     def __post_init__(self) -> None:
-        fine: dict[str, Any] = {name: checks.whole(name, getattr(self, name), 1) for name in ("groups", "dimension")}
-        fine["arms"] = checks.whole("arms", self.arms, 2)
-        for name in ("length", "density", "eigenvalue", "least"):
-            fine[name] = checks.real(name, getattr(self, name), above=0)
-        for name in ("norm", "sd"):
-            fine[name] = checks.real(name, getattr(self, name), 0)
-        fine["by_chance"] = checks.flag("by_chance", self.by_chance)
-        fine["diameter"] = 2 * fine["length"]
-        if not (isinstance(self.diameter, float) and self.diameter == math.inf):
-            fine["diameter"] = min(checks.real("diameter", self.diameter, above=0), fine["diameter"])
-        for name, value in fine.items():
-            object.__setattr__(self, name, value)
+        checks.check_fields(self)
+        object.__setattr__(self, "diameter", min(self.diameter, 2 * self.length))
 
 
+@checks.checked
 def constants(game: RankBandit) -> Constants:
     """Return what the bounds need to know of a game of `separate_groups` or `mixed_groups`, computed exactly.
 
@@ -188,7 +187,7 @@ def constants(game: RankBandit) -> Constants:
     >>> c.density, c.length**2, round(c.eigenvalue, 4)
     (0.3333333333333333, 85.0, 0.0207)
     """
-    mu = _told(game)
+    mu = game.parameter
     if not isinstance(game, WeightedBandit):
         raise ValueError("game must be made by separate_groups or mixed_groups")
     if game.together > 0:
@@ -217,8 +216,14 @@ def constants(game: RankBandit) -> Constants:
     )
 
 
+@checks.checked
 def rank_error(
-    groups: int, t: ArrayLike, *, horizon: int, failure: float, candidates: float = 1.0
+    groups: checks.PositiveInt,
+    t: Annotated[ArrayLike, checks.OneOrMany(2, whole=True, example=5)],
+    *,
+    horizon: checks.Horizon,
+    failure: checks.OpenProbability,
+    candidates: checks.PositiveScale = 1.0,
 ) -> NDArray[np.float64]:
     r"""Return how far estimated ranks can be off, for estimated rewards taken as they are (Lemmas C.1 and E.2).
 
@@ -253,12 +258,15 @@ def rank_error(
     >>> rank_error(4, [101, 401], horizon=500, failure=0.1).round(3)
     array([0.326, 0.163])
     """
-    rounds, delta = checks.many("t", t, 2, whole=True), checks.chance("failure", failure)
-    log = math.log(2 * checks.whole("groups", groups, 1) * checks.whole("horizon", horizon, 1) / delta)
-    return np.sqrt(log / ((rounds - 1) * checks.spread("candidates", candidates)))
+    log = math.log(2 * groups * horizon / failure)
+    error: NDArray[np.float64] = np.sqrt(log / ((np.asarray(t, np.float64) - 1) * candidates))
+    return error
 
 
-def counted_from(game: Constants, horizon: ArrayLike, *, failure: float, alpha: float) -> NDArray[np.float64]:
+@checks.checked
+def counted_from(
+    game: Constants, horizon: checks.Horizons, *, failure: checks.OpenProbability, alpha: checks.OpenProbability
+) -> NDArray[np.float64]:
     r"""Return the round from which no group has been seen too rarely (Lemma E.1, with errata E-G13 and E-G20).
 
     With probability at least :math:`1 - \delta`, from round
@@ -299,12 +307,13 @@ def counted_from(game: Constants, horizon: ArrayLike, *, failure: float, alpha: 
     >>> counted_from(game, horizon=2500, failure=0.05, alpha=0.5).round(1)
     np.float64(185.2)
     """
-    by_chance, rounds = float(_constants(game).by_chance), checks.many("horizon", horizon, 1, whole=True)
-    log = np.log(game.groups * rounds / checks.chance("failure", failure))
-    return 1 + by_chance * 4 * log / ((1 - checks.chance("alpha", alpha)) ** 2 * game.least)
+    log = np.log(game.groups * np.asarray(horizon, np.float64) / failure)
+    counted: NDArray[np.float64] = 1 + float(game.by_chance) * 4 * log / ((1 - alpha) ** 2 * game.least)
+    return counted
 
 
-def chance_of_each(arms: int, error: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def chance_of_each(arms: Arms, error: Annotated[ArrayLike, checks.OneOrMany(0, example=0.1)]) -> NDArray[np.float64]:
     r"""Return the least chance of each candidate if ranks are off by at most :math:`\epsilon` (equations 6 and 16).
 
     Parameters
@@ -329,11 +338,19 @@ def chance_of_each(arms: int, error: ArrayLike) -> NDArray[np.float64]:
     >>> chance_of_each(4, [0.0, 0.1]).round(4)
     array([0.25  , 0.1024])
     """
-    k, off = checks.whole("arms", arms, 2), checks.many("error", error, 0)
-    return np.maximum(1 - 2 * off, 0) ** k / k
+    chance: NDArray[np.float64] = np.maximum(1 - 2 * np.asarray(error, np.float64), 0) ** arms / arms
+    return chance
 
 
-def explored_from(arms: int, groups: int, *, failure: float, c: float = 0.5, candidates: float = 1.0) -> float:
+@checks.checked
+def explored_from(
+    arms: Arms,
+    groups: checks.PositiveInt,
+    *,
+    failure: checks.OpenProbability,
+    c: Annotated[float, checks.Real(0, below=1)] = 0.5,
+    candidates: checks.PositiveScale = 1.0,
+) -> float:
     r"""Return the round from which each candidate's chance is at least c/K (Propositions 5.1 and E.2).
 
     In a pool it must be at least 5, too, and what `counted_from` returns.
@@ -368,14 +385,13 @@ def explored_from(arms: int, groups: int, *, failure: float, c: float = 0.5, can
     >>> round(explored_from(4, 4, failure=0.1))
     31400
     """
-    k, share = checks.whole("arms", arms, 2), checks.real("c", c, 0, below=1)
-    delta = checks.chance("failure", failure)
-    log = math.log(5 * checks.whole("groups", groups, 1) * math.e / delta)
-    rounds: float = 3 + 8 * (log / checks.spread("candidates", candidates)) ** 1.5 / (1 - share ** (1 / k)) ** 3
+    log = math.log(5 * groups * math.e / failure)
+    rounds: float = 3 + 8 * (log / candidates) ** 1.5 / (1 - c ** (1 / arms)) ** 3
     return rounds
 
 
-def least_exploration(game: Constants, error: float = 0.0) -> float:
+@checks.checked
+def least_exploration(game: Constants, error: checks.NonNegative = 0.0) -> float:
     r"""Return how much the chosen candidate teaches, whatever the estimate: the repair of erratum E-G1.
 
     If ranks are off by at most :math:`\epsilon`, then in the range of :math:`\Sigma`
@@ -411,13 +427,19 @@ def least_exploration(game: Constants, error: float = 0.0) -> float:
     >>> least_exploration(game), least_exploration(game, error=0.125)
     (0.25, 0.0625)
     """
-    share = _constants(game).eigenvalue / game.length**2
-    left = max(share - 2 * checks.real("error", error, 0), 0.0)
+    share = game.eigenvalue / game.length**2
+    left = max(share - 2 * error, 0.0)
     return game.least * game.groups / game.arms * game.length**2 * left**game.arms
 
 
+@checks.checked
 def estimate_radius(
-    game: Constants, t: ArrayLike, *, failure: float, ridge: float = 0.1, noise: float = 1e-3
+    game: Constants,
+    t: Later,
+    *,
+    failure: checks.OpenProbability,
+    ridge: checks.PositiveScale = 0.1,
+    noise: RankNoise = 1e-3,
 ) -> NDArray[np.float64]:
     r"""Return how far the estimate can be from :math:`\mu^\star`, in the norm of :math:`V_{\tilde t}` (Lemma C.4).
 
@@ -457,10 +479,8 @@ def estimate_radius(
     >>> estimate_radius(constants(section_6()), [500, 5000], failure=0.1).round(1)
     array([32. , 34.7])
     """
-    _constants(game)
-    rounds, delta = checks.many("t", t, 3, whole=True), checks.chance("failure", failure)
-    lam, rho = checks.spread("ridge", ridge), checks.real("noise", noise, high=1, above=0)
-    half, d = (rounds - 1) // 2, game.dimension
+    lam, rho, delta = ridge, noise, failure
+    half, d = (np.asarray(t, np.float64) - 1) // 2, game.dimension
     regression = game.sd * np.sqrt(d * np.log1p(half * game.length**2 / (d * lam)) + 2 * math.log(8 / delta))
     wobble = math.sqrt(d) + np.sqrt(2 * np.log(16 * half**2 / delta))
     bound: NDArray[np.float64] = (
@@ -469,8 +489,15 @@ def estimate_radius(
     return bound
 
 
+@checks.checked
 def fair_greedy_bound(
-    game: Constants, horizon: ArrayLike, *, failure: float, ridge: float = 0.1, noise: float = 1e-3, alpha: float = 0.5
+    game: Constants,
+    horizon: Later,
+    *,
+    failure: checks.OpenProbability,
+    ridge: checks.PositiveScale = 0.1,
+    noise: RankNoise = 1e-3,
+    alpha: checks.OpenProbability = 0.5,
 ) -> NDArray[np.float64]:
     r"""Bound the fairness regret of Fair-Greedy and of V2 with high probability: Theorems 1 and 2 with all repairs.
 
@@ -517,7 +544,7 @@ def fair_greedy_bound(
     >>> bool(fair_greedy_bound(constants(section_6()), 500, failure=0.1) > 500)
     True
     """
-    delta, rounds = _each_failure(game, failure), checks.many("horizon", horizon, 3, whole=True)
+    delta, rounds = _each_failure(game, failure), np.asarray(horizon, np.float64)
     tau, log, kappa = _from_then(game, horizon, delta, alpha)
     radius = estimate_radius(game, horizon, failure=delta, ridge=ridge, noise=noise)
     learning = 32 * math.sqrt(2 / kappa) * game.density * game.length * radius * np.sqrt(rounds)
@@ -525,8 +552,15 @@ def fair_greedy_bound(
     return bound
 
 
+@checks.checked
 def fair_greedy_log_bound(
-    game: Constants, horizon: ArrayLike, *, failure: float, ridge: float = 0.1, noise: float = 1e-3, alpha: float = 0.5
+    game: Constants,
+    horizon: Later,
+    *,
+    failure: checks.OpenProbability,
+    ridge: checks.PositiveScale = 0.1,
+    noise: RankNoise = 1e-3,
+    alpha: checks.OpenProbability = 0.5,
 ) -> NDArray[np.float64]:
     r"""Bound the fairness regret of Fair-Greedy and of V2 with high probability, by a power of a logarithm.
 
@@ -570,7 +604,7 @@ def fair_greedy_log_bound(
     >>> bool(3.5 < bound[1] / bound[0] < 4)
     True
     """
-    whole, rounds = checks.chance("failure", failure), checks.many("horizon", horizon, 3, whole=True)
+    whole, rounds = failure, np.asarray(horizon, np.float64)
     delta = _each_failure(game, whole / 2)
     tau, log, kappa = _from_then(game, horizon, delta, alpha)
     radius = estimate_radius(game, horizon, failure=delta, ridge=ridge, noise=noise)
@@ -579,8 +613,14 @@ def fair_greedy_log_bound(
     return bound
 
 
+@checks.checked
 def printed_bound(
-    game: Constants, horizon: ArrayLike, *, failure: float, ridge: float = 0.1, alpha: float = 0.5
+    game: Constants,
+    horizon: Later,
+    *,
+    failure: checks.OpenProbability,
+    ridge: checks.PositiveScale = 0.1,
+    alpha: checks.OpenProbability = 0.5,
 ) -> NDArray[np.float64]:
     r"""Return the bound of Theorems 1 and 2 and Corollary E.1 as it is printed, which the printed proof does not reach.
 
@@ -617,9 +657,8 @@ def printed_bound(
     >>> bool(1e7 < printed_bound(game, 500, failure=0.1) < 1e8)
     True
     """
-    delta, rounds = _each_failure(game, failure), checks.many("horizon", horizon, 3, whole=True)
-    share = checks.chance("alpha", alpha)
-    lam, k, g = checks.spread("ridge", ridge), game.arms, game.groups
+    delta, rounds = _each_failure(game, failure), np.asarray(horizon, np.float64)
+    share, lam, k, g = alpha, ridge, game.arms, game.groups
     candidates = game.least * (share if game.by_chance else 1.0)
     tau_1 = 32 * k**3 * (math.log(5 * g * math.e / delta) / candidates) ** 1.5
     tau_2 = 54 * game.length**2 / game.eigenvalue * math.log(4 * game.dimension / delta)
@@ -635,13 +674,12 @@ def printed_bound(
 
 def _each_failure(game: Constants, failure: float) -> float:
     """Return the probability of failure that is left for the estimates, where counts of groups take half of it."""
-    delta = checks.chance("failure", failure)
-    return delta / 2 if _constants(game).by_chance else delta
+    return failure / 2 if game.by_chance else failure
 
 
 def _from_then(game: Constants, horizon: ArrayLike, delta: float, alpha: float) -> tuple[Any, Any, float]:
     """Return the round from which contexts are short, the square of the ranks' error times t - 1, and kappa."""
-    share, rounds = checks.chance("alpha", alpha), checks.many("horizon", horizon, 3, whole=True)
+    share, rounds = alpha, np.asarray(horizon, np.float64)
     candidates = game.least * (share if game.by_chance else 1.0)
     kappa, log = least_exploration(game), np.log(8 * game.groups * rounds / delta) / candidates
     tau_1 = 1 + 16 * (game.arms * game.length**2 / game.eigenvalue) ** 2 * log
@@ -649,8 +687,3 @@ def _from_then(game: Constants, horizon: ArrayLike, delta: float, alpha: float) 
     tau_2 = steps * math.log(2 * game.dimension / delta * (1 + steps))
     counted = counted_from(game, horizon, failure=delta, alpha=share)
     return 4 * np.maximum(np.maximum(tau_1, tau_2), counted) + 3, log, kappa
-
-
-def _constants(game: Constants) -> Constants:
-    checks.instance("game", game, Constants, "Constants, such as constants(section_6())")
-    return game

@@ -1,7 +1,7 @@
 """Where candidates come from: the simulations of the paper, and people from data (Sections 6 and 7)."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,27 +41,17 @@ class WeightedBandit(RankBandit):
     array([0., 3., 6., 9.])
     """
 
-    weights: NDArray[np.float64] = field(kw_only=True)
-    biases: NDArray[np.float64] = field(kw_only=True)
-    sd: float = field(kw_only=True)
-    together: float = field(default=0.0, kw_only=True)
-    shares: NDArray[np.float64] | None = field(default=None, kw_only=True)
+    weights: Annotated[NDArray[np.float64], checks.Table(2)] = field(kw_only=True)
+    biases: Annotated[NDArray[np.float64], checks.Table(1)] = field(kw_only=True)
+    sd: checks.NonNegative = field(kw_only=True)
+    together: checks.UnitInterval = field(default=0.0, kw_only=True)
+    shares: Annotated[NDArray[np.float64], checks.Numbers(0, 1)] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        fine: dict[str, Any] = {
-            "weights": checks.array("weights", self.weights, 2),
-            "sd": checks.real("sd", self.sd, 0),
-        }
-        fine |= {"biases": checks.array("biases", self.biases, 1)}
-        fine |= {"together": checks.real("together", self.together, 0, 1)}
-        if self.shares is not None:
-            fine["shares"] = checks.vector("shares", self.shares, 0, 1)
-        for name in {"weights", "biases", "shares"} & fine.keys():
-            if len(fine[name]) != self.world.groups:
-                raise ValueError(f"{name} must be of {self.world.groups} groups, as world is, not {len(fine[name])}")
-        for name, value in fine.items():
-            object.__setattr__(self, name, value)
+        for name, each in {"weights": self.weights, "biases": self.biases, "shares": self.shares}.items():
+            if each is not None and len(each) != self.world.groups:
+                raise ValueError(f"{name} must be of {self.world.groups} groups, as world is, not {len(each)}")
 
 
 @helper
@@ -114,7 +104,14 @@ def separate_draw(weights, biases, sd, together, rng, contexts, groups, means, r
         rewards[a] = means[a] + sd * rng.standard_normal()
 
 
-def separate_groups(weights: ArrayLike, biases: ArrayLike, sd: float, together: float = 0.0) -> WeightedBandit:
+Weights = Annotated[ArrayLike, checks.Table(2, example=[[1.0, 2.0], [3.0, 0.5]])]
+Biases = Annotated[ArrayLike, checks.Table(1, example=[0.0, 1.0])]
+
+
+@checks.checked
+def separate_groups(
+    weights: Weights, biases: Biases, sd: checks.NonNegative, together: checks.UnitInterval = 0.0
+) -> WeightedBandit:
     r"""Return a game with one candidate from each group; rewards are weighted sums of uniforms (Section 6).
 
     Group g has weights :math:`w_g` and a bias :math:`b_g`. A candidate is :math:`Y \in [0, 1]^n`, uniform, and brings
@@ -149,13 +146,19 @@ def separate_groups(weights: ArrayLike, biases: ArrayLike, sd: float, together: 
     array([1., 2., 3., 0., 1.])
     """
     made, told = _groups(weights, biases, sd)
-    made["together"] = checks.real("together", together, 0, 1)
+    made["together"] = together
     number = len(made["biases"])
     world = World(number, told["parameter"].size, separate_draw, groups=number, **made)
     return WeightedBandit(world, **told, **made)
 
 
-def section_6(step: float = 16 / 3, sd: float = 2.0, together: float = 0.0, first: float = 0.0) -> WeightedBandit:
+@checks.checked
+def section_6(
+    step: Annotated[float, checks.Real()] = 16 / 3,
+    sd: checks.NonNegative = 2.0,
+    together: checks.UnitInterval = 0.0,
+    first: Annotated[float, checks.Real()] = 0.0,
+) -> WeightedBandit:
     r"""Return the simulation of section 6 and appendix D.1: four groups, d = 17.
 
     Parameters
@@ -188,7 +191,7 @@ def section_6(step: float = 16 / 3, sd: float = 2.0, together: float = 0.0, firs
     array([ 3.,  6.,  9., 12.])
     """
     weights = [[4, 3, 7, 0], [8, 0, 0, 0], [5, 5, 0, 0], [2, 2, 2, 2]]
-    biases = checks.real("first", first) + checks.real("step", step) * np.arange(4)
+    biases = first + step * np.arange(4)
     return separate_groups(weights, biases, sd, together)
 
 
@@ -206,7 +209,14 @@ def mixed_draw(weights, biases, sd, ends, rng, contexts, groups, means, rewards)
         rewards[a] = means[a] + sd * rng.standard_normal()
 
 
-def mixed_groups(weights: ArrayLike, biases: ArrayLike, sd: float, shares: ArrayLike, arms: int) -> WeightedBandit:
+@checks.checked
+def mixed_groups(
+    weights: Weights,
+    biases: Biases,
+    sd: checks.NonNegative,
+    shares: Annotated[ArrayLike, checks.Numbers(0, 1, above=0, example=[0.5, 0.5])],
+    arms: Annotated[int, checks.Integer(2)],
+) -> WeightedBandit:
     r"""Return a pool of candidates whose groups are drawn at random, with rewards as in `separate_groups` (Section 7).
 
     Parameters
@@ -238,24 +248,23 @@ def mixed_groups(weights: ArrayLike, biases: ArrayLike, sd: float, shares: Array
     2
     """
     made, told = _groups(weights, biases, sd)
-    q, number = checks.vector("shares", shares, 0, 1, above=0), len(made["biases"])
+    q, number = np.asarray(shares), len(made["biases"])
     if q.size != number or abs(q.sum() - 1) > 1e-9:
-        raise ValueError(f"shares must be {number} numbers, one a group, with sum 1, not {checks.said(shares)}")
+        raise ValueError(f"shares must be {number} numbers, one a group, with sum 1, not {q.tolist()}")
     ends = np.append(np.cumsum(q)[:-1], 1.0)  # whatever rounding makes of the sum
-    candidates = checks.whole("arms", arms, 2)
-    world = World(candidates, told["parameter"].size, mixed_draw, groups=number, ends=ends, **made)
+    world = World(arms, told["parameter"].size, mixed_draw, groups=number, ends=ends, **made)
     return WeightedBandit(world, shares=q, **told, **made)
 
 
 def _groups(weights: ArrayLike, biases: ArrayLike, sd: float) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what draws are set with, and what a `RankBandit` is told, both by name."""
-    w, bias = checks.array("weights", weights, 2), checks.array("biases", biases, 1)
+    w, bias = np.asarray(weights), np.asarray(biases)
     if len(w) < 2 or bias.size != len(w):
         raise ValueError(
             f"weights and biases must be of at least 2 groups, as many in each, not {len(w)} and {bias.size}"
         )
     laws = [uniform_sum(row, b) for row, b in zip(w, bias, strict=True)]
-    made = {"weights": w, "biases": bias, "sd": checks.real("sd", sd, 0)}
+    made = {"weights": w, "biases": bias, "sd": sd}
     return made, {"parameter": np.append(w.ravel(), 1.0), "distributions": laws}
 
 
@@ -306,13 +315,14 @@ def noisy_people_draw(features, group_of, predicted, sd, first, last, rng, conte
         rewards[a] = means[a] + sd * rng.standard_normal()
 
 
+@checks.checked
 def employer(
-    contexts: ArrayLike,
-    groups: ArrayLike,
-    rewards: ArrayLike,
-    arms: int | None = None,
-    sd: float | None = None,
-    parameter: ArrayLike | None = None,
+    contexts: Annotated[ArrayLike, checks.Table(2, example=[[1.0, 0.5], [1.0, 0.25], [1.0, 0.75]])],
+    groups: Annotated[ArrayLike, checks.OneOrMany(0, whole=True, example=[0, 1, 1])],
+    rewards: Annotated[ArrayLike, checks.Table(1, example=[0.5, 0.25, 1.0])],
+    arms: Annotated[int, checks.Integer(2)] | None = None,
+    sd: checks.NonNegative | None = None,
+    parameter: Annotated[ArrayLike, checks.Table(1)] | None = None,
 ) -> RankBandit:
     r"""Return the game of an employer who chooses among people from data (Section 7, appendices D.2 and E.1).
 
@@ -360,8 +370,7 @@ def employer(
     >>> bool((held_out.parameter == learnt).all())
     True
     """
-    x, y = checks.array("contexts", contexts, 2), checks.array("rewards", rewards, 1)
-    g = checks.many("groups", groups, 0, whole=True)
+    x, y, g = np.asarray(contexts), np.asarray(rewards), np.asarray(groups, np.float64)
     if not (g.shape == y.shape == (len(x),)):
         raise ValueError(
             f"groups and rewards must have {len(x)} numbers, as contexts has rows, not shapes {g.shape} and {y.shape}"
@@ -373,7 +382,7 @@ def employer(
     if parameter is None:
         mu = np.linalg.solve(x.T @ x + 1e-8 * np.eye(x.shape[1]), x.T @ y)
     else:
-        mu = checks.array("parameter", parameter, 1)
+        mu = np.asarray(parameter)
         if mu.size != x.shape[1]:
             raise ValueError(f"parameter must have {x.shape[1]} numbers, as contexts has columns, not {mu.size}")
     # The same product as in the policies' rules: another would round differently, and a person's own reward may lie
@@ -384,11 +393,10 @@ def employer(
         number, last = counts.size, np.cumsum(counts)
         people |= {"first": last - counts, "last": last}
     else:  # all rows
-        number = checks.whole("arms", arms, 2)
+        number = arms
         people |= {"first": np.zeros(number), "last": np.full(number, len(x))}
     if sd is None:
         world = World(number, x.shape[1], people_draw, groups=counts.size, worth=y[order], **people)
     else:
-        noise = checks.real("sd", sd, 0)
-        world = World(number, x.shape[1], noisy_people_draw, groups=counts.size, sd=noise, **people)
+        world = World(number, x.shape[1], noisy_people_draw, groups=counts.size, sd=sd, **people)
     return RankBandit(world, parameter=mu, distributions=[empirical(means[g == i]) for i in range(counts.size)])

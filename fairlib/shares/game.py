@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,9 @@ from fairlib.arms import TALLY, Bandit, earned
 from fairlib.binding import Bound
 from fairlib.result import Result
 from fairlib.rules import Number
+
+Shares = Annotated[ArrayLike, checks.Numbers(0, 1, example=[0.25, 0.125])]
+"""What each arm is owed, as the package's functions take it; that it fits the game is checked by each."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,16 +74,16 @@ class SharedBandit(Bandit):
     ValueError: shares must sum to at most 1, not 1.2
     """
 
-    shares: ArrayLike = field(kw_only=True)
-    tolerance: float = field(default=0.0, kw_only=True)
+    shares: Shares = field(kw_only=True)
+    tolerance: checks.NonNegative = field(default=0.0, kw_only=True)
     outcome = SharesResult
+    described_as = "a SharedBandit, such as SharedBandit(bernoulli([0.9, 0.5]), shares=[0.2, 0.3])"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.plays != 1:
             raise ValueError(f"plays must be 1 where shares are guaranteed, not {self.plays}")
         object.__setattr__(self, "shares", _one_an_arm(self.shares, self.arms.means.size))
-        object.__setattr__(self, "tolerance", checks.real("tolerance", self.tolerance, 0, math.inf))
 
     @cached_property
     def tally(self) -> Bound:
@@ -129,8 +132,8 @@ def shares_tally(shares, t, selected, violation: Number, deficit: Number):
 
 
 def _one_an_arm(shares: ArrayLike, arms: int | None) -> NDArray[np.float64]:
-    """Take the shares at the door: one an arm, at least 0, together at most 1."""
-    owed = checks.vector("shares", shares, 0, 1)
+    """Return shares that are checked as numbers: one an arm, together at most 1."""
+    owed = np.asarray(shares, np.float64)
     if arms is not None and owed.size != arms:
         raise ValueError(f"shares must have one number an arm ({arms}), not {owed.size}")
     if owed.sum() > 1 + 1e-9:
@@ -139,7 +142,7 @@ def _one_an_arm(shares: ArrayLike, arms: int | None) -> NDArray[np.float64]:
 
 
 def _below_one_in_k(shares: ArrayLike, arms: int | None) -> NDArray[np.float64]:
-    """Take the shares at the door: one an arm, at least 0 and below 1/K."""
+    """Return shares that are checked as numbers: one an arm, each below 1/K."""
     owed = _one_an_arm(shares, arms)
     if owed.max() >= 1 / owed.size:
         arm = int(np.argmax(owed >= 1 / owed.size))

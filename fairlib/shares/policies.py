@@ -2,16 +2,15 @@
 
 import math
 import warnings
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fairlib import checks
 from fairlib.classic import ucb1
 from fairlib.policy import Policy, largest, of_one_play
 from fairlib.rules import PerArm, ask, rule
-from fairlib.shares.game import _below_one_in_k, _one_an_arm
+from fairlib.shares.game import Shares, _below_one_in_k, _one_an_arm
 
 
 @rule
@@ -23,7 +22,8 @@ def fair_learn_rule(shares, tolerance, learner, seen, p):
     return a if p[a] > tolerance else ask(learner, p)  # line 2
 
 
-def fair_learn(learner: Policy, shares: ArrayLike, tolerance: float = 0.0) -> Policy:
+@checks.checked
+def fair_learn(learner: Policy, shares: Shares, tolerance: checks.NonNegative = 0.0) -> Policy:
     r"""FAIR-LEARN (Algorithm 1): any learner, interrupted when an arm falls behind its share.
 
     Whatever the learner does, :math:`r_a t - N_a(t) \le \alpha + (K - 1) r_a` for every arm after every round. So no
@@ -64,19 +64,20 @@ def fair_learn(learner: Policy, shares: ArrayLike, tolerance: float = 0.0) -> Po
     """
     of_one_play(learner)
     owed = _below_one_in_k(shares, learner.arms)
-    slack = checks.real("tolerance", tolerance, 0, math.inf)
-    behind = math.floor(slack + (owed.size - 1) * owed.max() + 1e-9)
-    if behind > slack:
+    behind = math.floor(tolerance + (owed.size - 1) * owed.max() + 1e-9)
+    if behind > tolerance:
         warnings.warn(
-            f"tolerance {slack:g} is not kept: with these shares an arm may be {behind} plays behind (erratum E-P2)",
-            stacklevel=2,
+            f"tolerance {tolerance:g} is not kept: with these shares an arm may be {behind} plays behind (erratum "
+            "E-P2)",
+            stacklevel=3,  # the first is the check of the arguments
         )
-    settings: dict[str, Any] = {"shares": owed, "tolerance": slack, "learner": learner}
+    settings: dict[str, Any] = {"shares": owed, "tolerance": tolerance, "learner": learner}
     name = f"FAIR-LEARN({learner.name})"
     return Policy(name, fair_learn_rule, arms=owed.size, **settings)
 
 
-def fair_ucb(shares: ArrayLike, tolerance: float = 0.0) -> Policy:
+@checks.checked
+def fair_ucb(shares: Shares, tolerance: checks.NonNegative = 0.0) -> Policy:
     """FAIR-UCB: FAIR-LEARN around UCB1 (Section 3).
 
     Parameters
@@ -123,7 +124,8 @@ def t_fair_ucb_rule(quotas, seen, p):
     return largest(p)
 
 
-def t_fair_ucb(shares: ArrayLike, horizon: int) -> Policy:
+@checks.checked
+def t_fair_ucb(shares: Shares, horizon: checks.Horizon) -> Policy:
     r"""T-FAIR-UCB (Algorithm 2): serve every quota first, then play UCB1; fair only at the horizon.
 
     Arm a is first played :math:`\max(1, \lfloor r_a T \rfloor)` times; the paper prints
@@ -159,11 +161,10 @@ def t_fair_ucb(shares: ArrayLike, horizon: int) -> Policy:
     np.float64(6.0)
     """
     owed = _below_one_in_k(shares, None)
-    rounds = checks.whole("horizon", horizon, 1)
-    quotas = np.maximum(1, np.floor(owed * rounds + 1e-9))
-    if quotas.sum() > rounds:
-        raise ValueError(f"horizon must be at least {quotas.sum():.0f}, the sum of the arms' quotas, not {rounds}")
-    return Policy("T-FAIR-UCB", t_fair_ucb_rule, arms=quotas.size, horizon=rounds, quotas=quotas)
+    quotas = np.maximum(1, np.floor(owed * horizon + 1e-9))
+    if quotas.sum() > horizon:
+        raise ValueError(f"horizon must be at least {quotas.sum():.0f}, the sum of the arms' quotas, not {horizon}")
+    return Policy("T-FAIR-UCB", t_fair_ucb_rule, arms=quotas.size, horizon=horizon, quotas=quotas)
 
 
 @rule
@@ -181,7 +182,8 @@ def lfg_rule(eta, shares, seen, queue: PerArm, before: PerArm, p):
     return largest(p)
 
 
-def lfg(shares: ArrayLike, eta: float) -> Policy:
+@checks.checked
+def lfg(shares: Shares, eta: checks.Positive) -> Policy:
     r"""LFG of Li, Liu and Ji (2019), for one play a round and arms that never sleep: fair in the long run.
 
     Each arm has a virtual queue, :math:`Q_a \leftarrow (Q_a + r_a - \mathbb 1\{a \text{ played}\})_+`; the arm with
@@ -213,10 +215,10 @@ def lfg(shares: ArrayLike, eta: float) -> Policy:
     >>> bool((result.share[0, -1] > [0.199, 0.299, 0.249]).all())
     True
     """
-    owed = checks.vector("shares", shares, 0, 1)
+    owed = np.asarray(shares, np.float64)
     if owed.sum() > 1 - 1e-9:  # 0.7, 0.2 and 0.1 sum to a little less than 1
         raise ValueError(f"shares must sum to less than 1, not {owed.sum():g}")
-    return Policy("LFG", lfg_rule, arms=owed.size, eta=checks.real("eta", eta, above=0), shares=owed)
+    return Policy("LFG", lfg_rule, arms=owed.size, eta=eta, shares=owed)
 
 
 @rule
@@ -238,7 +240,8 @@ def fair_by_deadline_rule(shares, tolerance, ahead: int, learner, seen, p):
     return largest(p)
 
 
-def fair_by_deadline(learner: Policy, shares: ArrayLike, tolerance: int = 0) -> Policy:
+@checks.checked
+def fair_by_deadline(learner: Policy, shares: Shares, tolerance: Annotated[int, checks.Integer(0)] = 0) -> Policy:
     r"""Any shares that sum to at most 1: any learner, interrupted when no round can be spared.
 
     The j-th play of arm a is due at the first round t with :math:`\lfloor r_a t \rfloor - \alpha \ge j`. While all that
@@ -289,8 +292,7 @@ def fair_by_deadline(learner: Policy, shares: ArrayLike, tolerance: int = 0) -> 
     """
     of_one_play(learner)
     owed = _one_an_arm(shares, learner.arms)
-    slack = float(checks.whole("tolerance", tolerance, 0))
-    settings: dict[str, Any] = {"shares": owed, "tolerance": slack, "ahead": 10_000, "learner": learner}
+    settings: dict[str, Any] = {"shares": owed, "tolerance": float(tolerance), "ahead": 10_000, "learner": learner}
     name = f"by deadline({learner.name})"
     return Policy(name, fair_by_deadline_rule, arms=owed.size, **settings)
 
@@ -308,7 +310,10 @@ def fair_in_windows_rule(shares, tolerance, credit, learner, seen, behind: PerAr
     return a if p[a] > tolerance else ask(learner, p)
 
 
-def fair_in_windows(learner: Policy, shares: ArrayLike, tolerance: float = 0.0, credit: float = 1.0) -> Policy:
+@checks.checked
+def fair_in_windows(
+    learner: Policy, shares: Shares, tolerance: checks.NonNegative = 0.0, credit: checks.NonNegative = 1.0
+) -> Policy:
     r"""FAIR-LEARN with a short memory: a promise for every window of rounds.
 
     An arm's deficit never falls below :math:`-c`: what it was given beyond its share long ago is forgotten. Whatever
@@ -356,11 +361,10 @@ def fair_in_windows(learner: Policy, shares: ArrayLike, tolerance: float = 0.0, 
     """
     of_one_play(learner)
     owed = _below_one_in_k(shares, learner.arms)
-    slack, ahead = checks.real("tolerance", tolerance, 0, math.inf), checks.real("credit", credit, 0, math.inf)
-    least = (owed.size - 1) * owed.max() - slack
-    if ahead < least - 1e-9:
+    least = (owed.size - 1) * owed.max() - tolerance
+    if credit < least - 1e-9:
         wanted = f"at least {least:g}, (K - 1) times the largest share less the tolerance"
-        raise ValueError(f"credit must be {wanted}, not {ahead:g}")
-    settings: dict[str, Any] = {"shares": owed, "tolerance": slack, "credit": ahead, "learner": learner}
+        raise ValueError(f"credit must be {wanted}, not {credit:g}")
+    settings: dict[str, Any] = {"shares": owed, "tolerance": tolerance, "credit": credit, "learner": learner}
     name = f"in windows({learner.name})"
     return Policy(name, fair_in_windows_rule, arms=owed.size, **settings)

@@ -10,7 +10,8 @@ from fairlib.classic import _gaps, _seen_at_once
 from fairlib.shares.game import SharedBandit, _below_one_in_k
 
 
-def fair_ucb_bound(game: SharedBandit, horizon: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def fair_ucb_bound(game: SharedBandit, horizon: checks.Horizons) -> NDArray[np.float64]:
     r"""Bound on FAIR-UCB's r-regret when the gaps are known (Theorem 2).
 
     .. math:: \sum_{a: \Delta_a > 0} \Delta_a \Bigl[\Bigl(\frac{8 \ln T}{\Delta_a^2} - (r_a T - \alpha)_+\Bigr)_+
@@ -44,7 +45,10 @@ def fair_ucb_bound(game: SharedBandit, horizon: ArrayLike) -> NDArray[np.float64
     return (np.maximum(needed - owed, 0) + _FAILURES) @ gaps
 
 
-def fair_ucb_worst_case_bound(arms: int, horizon: ArrayLike, *, tolerance: float = 0.0) -> NDArray[np.float64]:
+@checks.checked
+def fair_ucb_worst_case_bound(
+    arms: checks.PositiveInt, horizon: checks.Horizons, *, tolerance: checks.NonNegative = 0.0
+) -> NDArray[np.float64]:
     r"""Bound on FAIR-UCB's r-regret whatever the means and the shares (Theorem 3, repaired: erratum E-P3).
 
     .. math:: 2 \sqrt{2 K T \ln T} + \zeta(3) K
@@ -77,14 +81,13 @@ def fair_ucb_worst_case_bound(arms: int, horizon: ArrayLike, *, tolerance: float
     """
     from scipy.special import zeta  # only here: SciPy is slow to import, and the package must not be
 
-    k, rounds = checks.whole("arms", arms, 1), checks.many("horizon", horizon, 1, whole=True)
-    slack = checks.real("tolerance", tolerance, 0, math.inf)
-    extra = 0 if slack == math.floor(slack) else k
-    bound: NDArray[np.float64] = 2 * np.sqrt(2 * k * rounds * np.log(rounds)) + zeta(3) * k + extra
+    rounds, extra = np.asarray(horizon, np.float64), 0 if tolerance == math.floor(tolerance) else arms
+    bound: NDArray[np.float64] = 2 * np.sqrt(2 * arms * rounds * np.log(rounds)) + zeta(3) * arms + extra
     return bound
 
 
-def fair_ucb_regret_bound(game: SharedBandit, horizon: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def fair_ucb_regret_bound(game: SharedBandit, horizon: checks.Horizons) -> NDArray[np.float64]:
     r"""Bound on FAIR-UCB's ordinary regret, the cost of fairness (Theorem 4 as its proof has it: erratum E-P1).
 
     .. math:: \sum_{a: \Delta_a > 0} \Delta_a \Bigl[\max\Bigl(\frac{8 \ln T}{\Delta_a^2}, r_a T - \alpha\Bigr)
@@ -118,7 +121,8 @@ def fair_ucb_regret_bound(game: SharedBandit, horizon: ArrayLike) -> NDArray[np.
     return (np.maximum(needed, owed) + _FAILURES) @ gaps
 
 
-def t_fair_ucb_bound(game: SharedBandit, horizon: ArrayLike) -> NDArray[np.float64]:
+@checks.checked
+def t_fair_ucb_bound(game: SharedBandit, horizon: checks.Horizons) -> NDArray[np.float64]:
     r"""Bound on T-FAIR-UCB's r-regret (Theorem 8): the bound of Theorem 2 with no tolerance.
 
     Parameters
@@ -157,8 +161,8 @@ def _plays(
     game: SharedBandit, horizon: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the gaps of the wrong arms, the plays it takes to tell them, and the plays that they are owed."""
-    _seen_at_once(game, SharedBandit, "SharedBandit(bernoulli([0.9, 0.5]), shares=[0.2, 0.3])")
-    gaps, rounds = _gaps(game), checks.many("horizon", horizon, 1, whole=True)[..., None]
+    _seen_at_once(game)
+    gaps, rounds = _gaps(game), np.asarray(horizon, np.float64)[..., None]
     wrong, shares = gaps > 0, _below_one_in_k(game.shares, None)  # below 1/K, as the policies want them
     owed = np.maximum(rounds * shares[wrong] - game.tolerance, 0)
     return gaps[wrong], 8 * np.log(rounds) / gaps[wrong] ** 2, owed
