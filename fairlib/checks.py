@@ -47,6 +47,7 @@ __all__ = [
     "UnitInterval",
     "PositiveScale",
     "OpenProbability",
+    "Seed",
     "checked",
     "check_fields",
     "constraints",
@@ -282,6 +283,7 @@ NonNegative = Annotated[float, Real(0)]
 UnitInterval = Annotated[float, Real(0, 1)]
 PositiveScale = Annotated[float, Scale()]
 OpenProbability = Annotated[float, Probability()]
+Seed = Annotated[int, Integer(0, None, example=1)]
 
 F = TypeVar("F", bound=Callable[..., Any])
 

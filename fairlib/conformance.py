@@ -19,7 +19,7 @@ from copy import copy
 from functools import partial
 from itertools import islice
 from types import FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
@@ -32,7 +32,7 @@ from fairlib.desk import OnDesk
 from fairlib.engine import _allow
 from fairlib.policy import Policy
 from fairlib.rules import Rule
-from fairlib.stepping import AtPlay, OnArms, at_play, root, streams
+from fairlib.stepping import AnyPolicy, AtPlay, OnArms, at_play, root, streams
 
 _PACKAGE = str(pathlib.Path(__file__).parent)
 _PLAIN, _SWIFT = 300, 3000  # rounds in plain Python, where a rule is slow, and compiled
@@ -52,7 +52,9 @@ _MODULES = {"bisect", "cmath", "collections", "fractions", "functools", "heapq",
 _DOORS = {"bit_generator", "gi_frame", "cr_frame", "ag_frame"}
 
 
-def check_policy(policy: Policy | ContextPolicy, arms: int | None = None) -> None:
+def check_policy(
+    policy: AnyPolicy, arms: Annotated[int, checks.InBody(checks.Integer(1, example=2))] | None = None
+) -> None:
     """Look at a policy's rule and at what it plays, and say what it does wrong.
 
     *It must look at its arguments only.* The code of the rule is read, and of each function of yours that it calls, or

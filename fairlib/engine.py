@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numba import boolean, float64, int64, types
@@ -18,25 +18,37 @@ from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.arms import DELAY, DRAW, TALLY, Bandit
+from fairlib.arms import DELAY, DRAW, TALLY
 from fairlib.binding import Form
 from fairlib.compilation import compiled, direct
-from fairlib.contexts import CONTEXT_RULE, CONTEXT_TALLY, ROUND, ContextBandit, ContextPolicy, absorb
+from fairlib.contexts import CONTEXT_RULE, CONTEXT_TALLY, ROUND, absorb
 from fairlib.desk import desk
-from fairlib.policy import RULE, Policy, select
+from fairlib.policy import RULE, select
 from fairlib.result import Result, versions
-from fairlib.stepping import AtPlay, OnArms, OnContexts, at_play, fresh_past, fresh_ridge, root, streams
+from fairlib.stepping import (
+    AnyPolicy,
+    AnySeed,
+    AtPlay,
+    OnArms,
+    OnContexts,
+    Problem,
+    at_play,
+    fresh_past,
+    fresh_ridge,
+    root,
+    streams,
+)
 
 
 def simulate(
-    problem: Bandit | ContextBandit,
-    policy: Policy | ContextPolicy,
-    horizon: int,
+    problem: Problem,
+    policy: AnyPolicy,
+    horizon: Annotated[int, checks.InBody(checks.Integer(1, example=100))],
     *,
-    runs: int = 1,
-    seed: int | SeedSequence = 0,
-    rounds: ArrayLike | None = None,
-    progress: bool = False,
+    runs: Annotated[int, checks.InBody(checks.Integer(1))] = 1,
+    seed: AnySeed = 0,
+    rounds: Annotated[ArrayLike, checks.InBody(checks.OneOrMany(1, whole=True, example=[1, 50]))] | None = None,
+    progress: Annotated[bool, checks.InBody(checks.Flag())] = False,
 ) -> Result:
     """Let a policy play a problem, and record what happens.
 

@@ -1,8 +1,9 @@
 """What a number of runs says: a mean with its standard error, and how far two are apart."""
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from fairlib import checks
@@ -35,7 +36,8 @@ class Estimate(NamedTuple):
         return f"{self.mean:{form}} ± {self.error:{form.lstrip('0123456789,') or form}}"
 
 
-def estimate(values: ArrayLike) -> Estimate:
+@checks.checked
+def estimate(values: Annotated[ArrayLike, checks.Numbers(each="run", example=[1, 2])]) -> Estimate:
     """Return the mean of independent runs, and its standard error.
 
     Parameters
@@ -60,13 +62,17 @@ def estimate(values: ArrayLike) -> Estimate:
     >>> f"{estimate([1.0, 2.0, 3.0, 4.0]):.2f}"
     '2.50 ± 0.65'
     """
-    runs = checks.vector("values", values, each="run")
+    runs = np.asarray(values)
     if runs.size < 2:
         raise ValueError(f"values must be of two runs or more, not of {runs.size}")
     return Estimate(float(runs.mean()), float(runs.std(ddof=1)) / math.sqrt(runs.size))
 
 
-def apart(first: ArrayLike, second: ArrayLike = 0.0) -> float:
+@checks.checked
+def apart(
+    first: Annotated[ArrayLike, checks.Numbers(each="run", example=list(range(20)))],
+    second: Annotated[ArrayLike, checks.Table()] = 0.0,
+) -> float:
     """Return by how many of its standard errors the mean of the first lies above that of the second.
 
     Run i of the one is compared with run i of the other: that is right whether or not the two share a seed, and sharper
@@ -97,12 +103,12 @@ def apart(first: ArrayLike, second: ArrayLike = 0.0) -> float:
     >>> apart(chance, learner) > 3
     True
     """
-    runs = checks.vector("first", first, each="run")
+    runs = np.asarray(first)
     if runs.size < _ENOUGH:
         raise ValueError(f"first must be of {_ENOUGH} runs or more, not of {runs.size}: too few for a verdict")
-    other = checks.array("second", second)
+    other = np.asarray(second)
     if other.ndim > 1:
-        raise ValueError(f"second must be a number or a row of numbers, not {checks.said(second)}")
+        raise ValueError(f"second must be a number or a row of numbers, not {checks.said(other)}")
     if other.ndim and other.size != runs.size:
         raise ValueError(f"second must be a number or of {runs.size} runs, as first is, not of {other.size}")
     difference = estimate(runs - other)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from importlib import resources
 from string import Template
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
 import matplotlib.pyplot as plt
@@ -94,12 +94,12 @@ class Slider:
     ValueError: start must be one of 1, 2, 3, not 4
     """
 
-    label: str
+    label: Annotated[str, checks.Text(empty=False)]
     values: Collection[float | str]
     start: float | str | None = None
 
     def __post_init__(self) -> None:
-        checks.text("label", self.label, empty=False)
+        checks.check_fields(self)
         unordered = isinstance(self.values, str | set | frozenset | dict)
         if unordered or not isinstance(self.values, Collection) or getattr(self.values, "shape", None) == ():
             raise TypeError(f"values must be a list of numbers or strings, not {checks.said(self.values)}")
@@ -201,13 +201,15 @@ class Explorer:
     [{'plays': 1}, {'plays': 2}]
     """
 
+    @checks.checked
     def __init__(
-        self, figure: Callable[..., Figure], sliders: dict[str, Slider], autoplay: bool, live: Live | None = None
+        self,
+        figure: Annotated[Callable[..., Figure], checks.Function()],
+        sliders: dict[str, Slider],
+        autoplay: Annotated[bool, checks.Flag()],
+        live: Live | None = None,
     ) -> None:
-        checks.function("figure", figure)
         _look_at_sliders(sliders)
-        checks.flag("autoplay", autoplay)
-        checks.instance("live", live, Live | None, "a Live")
         self._live = None if live is None else LiveFigure(figure, sliders, live)
         self._figure: Callable[..., Figure] = self._live or figure
         self._sliders = sliders
@@ -338,8 +340,13 @@ class Explorer:
         return {name: slider.start for name, slider in self._sliders.items()}
 
 
+@checks.checked
 def explore(
-    figure: Callable[..., Figure], *, autoplay: bool = False, live: Live | None = None, **sliders: Slider
+    figure: Annotated[Callable[..., Figure], checks.Function()],
+    *,
+    autoplay: Annotated[bool, checks.Flag()] = False,
+    live: Live | None = None,
+    **sliders: Slider,
 ) -> Explorer:
     """Put sliders on a figure.
 
@@ -387,13 +394,10 @@ def explore(
     >>> explore(powers, p=Slider("Power", [1, 2, 3]))
     Explorer(p: 3 settings)
     """
-    checks.function("figure", figure)
     if not 1 <= len(sliders) <= 2:
         raise ValueError(f"sliders must be one or two, not {len(sliders)}")
     for name, slider in sliders.items():
         checks.instance(name, slider, Slider, "a Slider")
-    checks.flag("autoplay", autoplay)
-    checks.instance("live", live, Live | None, "a Live")
     if live is not None and autoplay:
         raise ValueError("autoplay must be False for a live explorer, which plays nothing of its own accord")
     try:

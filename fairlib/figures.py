@@ -5,7 +5,7 @@ import hashlib
 import inspect
 import textwrap
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -111,7 +111,8 @@ def use_style() -> None:
     )
 
 
-def look(name: str) -> dict[str, Any]:
+@checks.checked
+def look(name: Annotated[str, checks.Text()]) -> dict[str, Any]:
     """Return the hue and the dash that an algorithm has in every figure.
 
     Parameters
@@ -137,7 +138,6 @@ def look(name: str) -> dict[str, Any]:
     >>> look("my own") == look("my own") != look("another")
     True
     """
-    checks.text("name", name)
     if name not in _LOOKS:
         return _look_of_its_own(name)
     colour, dash = _LOOKS[name]
@@ -158,7 +158,14 @@ def _look_of_its_own(name: str) -> dict[str, Any]:
     return {"color": _COLOURS[colour], "linestyle": (0, strokes)}
 
 
-def curve(ax: Axes, rounds: ArrayLike, values: ArrayLike, name: str, label: str | None = None) -> None:
+@checks.checked
+def curve(
+    ax: Annotated[Axes, checks.Instance(Axes, "a matplotlib Axes, as plt.subplots() gives")],
+    rounds: Annotated[ArrayLike, checks.Table(example=[1, 2])],
+    values: Annotated[ArrayLike, checks.InBody(checks.Table(2, example=[[0.5, 1.0]]))],
+    name: Annotated[str, checks.Text()],
+    label: Annotated[str, checks.InBody(checks.Text())] | None = None,
+) -> None:
     """Draw the mean over runs as a line, with a band from the 10th to the 90th percentile of the runs.
 
     Parameters
@@ -188,10 +195,9 @@ def curve(ax: Axes, rounds: ArrayLike, values: ArrayLike, name: str, label: str 
     array([0. , 1.5, 3. ])
     >>> plt.close(fig)
     """
-    _check_axes(ax)
     style = look(name)
     checks.instance("label", label, str | None, "a string")
-    x, sample = checks.array("rounds", rounds), checks.floats("values", values, "numbers, a row a run")
+    x, sample = np.asarray(rounds), checks.floats("values", values, "numbers, a row a run")
     if x.ndim != 1 or sample.ndim != 2 or sample.shape[1] != x.size or not sample.size:
         raise ValueError(
             f"values must be of shape (runs, R), where rounds is of shape (R,), not {sample.shape} and {x.shape}"
@@ -201,7 +207,8 @@ def curve(ax: Axes, rounds: ArrayLike, values: ArrayLike, name: str, label: str 
     ax.plot(x, sample.mean(axis=0), label=label or name, **style)
 
 
-def label_ends(ax: Axes) -> None:
+@checks.checked
+def label_ends(ax: Annotated[Axes, checks.Instance(Axes, "a matplotlib Axes, as plt.subplots() gives")]) -> None:
     """Write each line's label at its right end, moved apart where two would overlap.
 
     Parameters
@@ -224,7 +231,6 @@ def label_ends(ax: Axes) -> None:
     'rising'
     >>> plt.close(fig)
     """
-    _check_axes(ax)
     lines = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
     to_axes = ax.transData + ax.transAxes.inverted()
     # A line that leaves the picture is labelled at the edge.
@@ -243,10 +249,6 @@ def label_ends(ax: Axes) -> None:
             color=lines[i].get_color(),
             annotation_clip=False,
         )
-
-
-def _check_axes(ax: Any) -> None:
-    checks.instance("ax", ax, Axes, "a matplotlib Axes, as plt.subplots() gives")
 
 
 def show(function: Callable[..., Any] | Rule) -> Markdown:
@@ -287,6 +289,6 @@ def show(function: Callable[..., Any] | Rule) -> Markdown:
         indent = " " * (len(lines[text.lineno - 1]) - len(lines[text.lineno - 1].lstrip()))
         lines[text.lineno - 1 : text.end_lineno] = [f'{indent}"""{doc.splitlines()[0]}"""']
     for mark in reversed(definition.decorator_list):
-        if ast.unparse(mark).split(".")[-1] == "rule":
+        if ast.unparse(mark).split(".")[-1] in ("rule", "checked"):
             del lines[mark.lineno - 1 : mark.end_lineno]
     return Markdown("\n".join(["```python", *lines, "```"]))

@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from itertools import islice, pairwise, product
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -148,31 +148,32 @@ class Live:
     1
     """
 
+    described_as = "a Live"
+
+    @checks.checked
     def __init__(
         self,
-        shows: Callable[..., Any],
+        shows: Annotated[Callable[..., Any], checks.Function()],
         *,
-        alt: str,
+        alt: Annotated[str, checks.Text(empty=False)],
         problem: Any = None,
         policy: Any = None,
-        horizon: int = 1,
-        rounds: ArrayLike | None = None,
-        runs: int = 1,
-        seed: int = 0,
+        horizon: checks.PositiveInt = 1,
+        rounds: Annotated[ArrayLike, checks.InBody(checks.OneOrMany(1, whole=True))] | None = None,
+        runs: Annotated[int, checks.Integer(1, 20)] = 1,
+        seed: Annotated[int, checks.Integer(0)] = 0,
         means: str | None = None,
         **settings: Any,
     ) -> None:
-        checks.function("shows", shows)
-        checks.text("alt", alt, empty=False)
         if (problem is None) != (policy is None):
             raise TypeError("problem and policy must be given together, or neither")
         if means is not None and problem is None:
             raise ValueError("means can be changed only where there is a game on arms")
         checks.instance("means", means, str | None, "a string, what the means of the arms are called")
         self.shows, self.alt, self.problem, self.policy, self.settings = shows, alt, problem, policy, settings
-        self.horizon, self.runs = checks.whole("horizon", horizon, 1), checks.whole("runs", runs, 1, 20)
+        self.horizon, self.runs = horizon, runs
         self.rounds = None if rounds is None else engine._recorded(rounds, self.horizon)
-        self.seed, self.means = checks.whole("seed", seed, 0), means
+        self.seed, self.means = seed, means
 
 
 def _look_at_sliders(sliders: Any) -> None:
@@ -389,10 +390,11 @@ class LiveFigure:
     '3 to the power 2 is 9'
     """
 
-    def __init__(self, figure: Callable[..., Figure], sliders: Mapping[str, Any], live: Live) -> None:
-        checks.function("figure", figure)
+    @checks.checked
+    def __init__(
+        self, figure: Annotated[Callable[..., Figure], checks.Function()], sliders: Mapping[str, Any], live: Live
+    ) -> None:
         _look_at_sliders(sliders)
-        checks.instance("live", live, Live, "a Live")
         self.figure, self.sliders, self.live = figure, sliders, live
         self._drawn: Any = None
         gives = {}
@@ -493,7 +495,8 @@ def _lying(blocks: Mapping[str, Array]) -> dict[str, list[int]]:
     return {name: [int(block.flat[0]), *block.shape] for name, block in blocks.items()}
 
 
-def said(text: str, values: Mapping[str, Any]) -> str:
+@checks.checked
+def said(text: Annotated[str, checks.Text(example="{a:g}")], values: Mapping[str, Any]) -> str:
     """Put numbers and words into a text; the page does the same.
 
     Parameters
@@ -518,7 +521,6 @@ def said(text: str, values: Mapping[str, Any]) -> str:
     >>> said("arm {better:one|two} of {count:,.0f}", {"better": 1, "count": 1234.0})
     'arm two of 1,234'
     """
-    checks.text("text", text)
     checks.instance("values", values, Mapping, "a dict of what the names stand for")
 
     def field(found: re.Match[str]) -> str:

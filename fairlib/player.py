@@ -5,10 +5,9 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
-from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks, saved
@@ -16,7 +15,7 @@ from fairlib.contexts import ContextPolicy
 from fairlib.engine import _allow
 from fairlib.policy import Policy
 from fairlib.rules import Seen
-from fairlib.stepping import Seat, absorber, fresh_past, fresh_ridge, root, streams
+from fairlib.stepping import AnyPolicy, AnySeed, Seat, absorber, fresh_past, fresh_ridge, root, streams
 
 __all__ = ["Player", "Choice"]
 
@@ -99,14 +98,14 @@ class Player:
 
     def __init__(
         self,
-        policy: Policy | ContextPolicy,
-        arms: int | None = None,
+        policy: AnyPolicy,
+        arms: Annotated[int, checks.InBody(checks.Integer(1, example=2))] | None = None,
         *,
         dimension: int | None = None,
         groups: int = 1,
-        horizon: int | None = None,
-        rewards: tuple[float, float] = (0.0, 1.0),
-        seed: int | SeedSequence = 0,
+        horizon: Annotated[int, checks.InBody(checks.Integer(1, example=100))] | None = None,
+        rewards: Annotated[tuple[float, float], checks.InBody(checks.Pair(checks.Real(), ""))] = (0.0, 1.0),
+        seed: AnySeed = 0,
     ) -> None:
         self.policy, self.plays = _policy(policy), getattr(policy, "plays", 1)
         self._sizes = sizes = _sizes(policy, arms, dimension, groups, horizon)
@@ -201,7 +200,12 @@ class Player:
                 self._past.contexts[t - 1], self._past.groups[t - 1], self._past.played[t - 1] = shown, member, arms[0]
             return Choice(t, arms, chances)
 
-    def observe(self, round: int, reward: float, arm: int | None = None) -> None:
+    def observe(
+        self,
+        round: Annotated[int, checks.InBody(checks.Integer(1))],
+        reward: Annotated[float, checks.InBody(checks.Real())],
+        arm: Annotated[int, checks.InBody(checks.Integer(0))] | None = None,
+    ) -> None:
         """Take what an arm paid in a round.
 
         The order in which news is told is the order in which the policy learns of it.
@@ -256,7 +260,7 @@ class Player:
                 self._past.rewards[int(round) - 1] = value
             self._seat.hear(which, value, int(round), chance)
 
-    def forget(self, before: int) -> int:
+    def forget(self, before: Annotated[int, checks.InBody(checks.Integer(1))]) -> int:
         """Give up waiting for news of early rounds, which is kept in memory until it comes.
 
         Parameters
@@ -307,7 +311,7 @@ class Player:
     def __repr__(self) -> str:
         return f"Player({self.policy!r}, arms={self.arms}), {self._t} rounds played, {len(self._waiting)} waiting"
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())]) -> None:
         """Save all that the player knows to a file of NumPy's (``.npz``), whole or not at all.
 
         Parameters
@@ -359,7 +363,7 @@ class Player:
             saved.write(path, "player", heading, arrays)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], policy: Policy | ContextPolicy) -> Self:
+    def load(cls, path: Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())], policy: AnyPolicy) -> Self:
         """Go on where a player was when it was saved: it will choose what that one would have chosen.
 
         All that the file says is checked against the policy, but for the numbers in the rule's own memory, of which

@@ -8,7 +8,7 @@ arms need not have been drawn evenly.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -86,14 +86,15 @@ class Replay:
         return f"Replay: {len(self.events):,} of {self.seen:,} visits kept{mean}"
 
 
+@checks.checked
 def replay(
     events: Iterable[Any],
     policy: Policy | ContextPolicy | Callable[[int], Policy],
     *,
-    arms: int | None = None,
-    least: float | None = None,
-    horizon: int | None = None,
-    seed: int = 0,
+    arms: checks.PositiveInt | None = None,
+    least: Annotated[float, checks.Real(above=0, high=1)] | None = None,
+    horizon: checks.Horizon | None = None,
+    seed: checks.Seed = 0,
 ) -> Replay:
     """Let a policy choose in each visit of a log, and count the visits in which it chooses what was played.
 
@@ -154,27 +155,26 @@ def replay(
     """
     checks.rows("events", events, "a log, visit by visit, such as a data frame or a list of rows")
     # A stream of its own: the policy must not draw the numbers that a log made with the same seed was drawn with.
-    rng = np.random.default_rng(np.random.SeedSequence(checks.whole("seed", seed, 0, None), spawn_key=(0,)))
-    last = checks.whole("horizon", horizon, 1) if horizon is not None else None
-    floor = checks.real("least", least, high=1, above=0) if least is not None else None
-    number = checks.whole("arms", arms, 1) if arms is not None else getattr(policy, "arms", None)
-    player: _Player = _OnContexts(policy, last) if isinstance(policy, ContextPolicy) else _OnArms(policy, last)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
+    number = arms if arms is not None else getattr(policy, "arms", None)
+    player: _Player = _OnContexts(policy, horizon) if isinstance(policy, ContextPolicy) else _OnArms(policy, horizon)
     seen = 0
     kept: list[Any] = []
     probabilities: list[NDArray[np.float64]] = []
     for event in events.itertuples(index=False) if hasattr(events, "itertuples") else events:
-        visit = _visit(event, number, floor)
+        visit = _visit(event, number, least)
         seen += 1
         arm = player.choose(len(kept) + 1, visit, rng)
-        if visit.articles[arm] == visit.played and _is_kept(visit, floor, rng):
+        if visit.articles[arm] == visit.played and _is_kept(visit, least, rng):
             kept.append(visit.event)
             probabilities.append(player.learn(len(kept), visit, arm))
-            if len(kept) == last:
+            if len(kept) == horizon:
                 break
     return Replay(seen, kept, probabilities)
 
 
-def article_contexts(event: Event) -> NDArray[np.float64]:
+@checks.checked
+def article_contexts(event: Annotated[Event, checks.Instance(Event, "an Event of a log")]) -> NDArray[np.float64]:
     """Return the contexts of a visit's articles: the outer products of the visitor's and the article's features.
 
     As in section 5 of Wang et al. (2021). In the real log the first feature of both is 1 and the others are
@@ -197,7 +197,6 @@ def article_contexts(event: Event) -> NDArray[np.float64]:
     >>> article_contexts(Event(0, 7, 0, user, Pool((7,), article.reshape(1, -1)))).reshape(6, 6)[2]
     array([1. , 0.2, 0.3, 0. , 0. , 0.5])
     """
-    checks.instance("event", event, Event, "an Event of a log")
     features = event.pool.features
     return (features[:, :, None] * event.user).reshape(len(features), -1)
 

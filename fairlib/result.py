@@ -7,12 +7,12 @@ import pathlib
 import platform
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairlib import saved
+from fairlib import checks, saved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,7 +125,7 @@ class Result:
         rows = pd.MultiIndex.from_product([range(runs), self.rounds.tolist()], names=["run", "round"])
         return pd.DataFrame(columns, index=rows)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())]) -> None:
         """Save the result to a file of NumPy's (``.npz``), whole or not at all.
 
         Parameters
@@ -150,7 +150,7 @@ class Result:
         saved.write(path, "result", {"of": of, **rest, "versions": dict(self.versions)}, arrays)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())]) -> Self:
         """Load a result; nothing in the file is executed.
 
         Parameters

@@ -146,7 +146,7 @@ class Rule:
         return self.__qualname__ if found is self else (Rule, (self.function,))
 
 
-def rule(function: Callable[..., Any]) -> Rule:
+def rule(function: Annotated[Callable[..., Any], checks.InBody(checks.Function())]) -> Rule:
     """Mark a function as a policy's rule, written as its box: it asks for what it needs by the names of its arguments.
 
     On arms it may ask for `seen` (see `Seen`), `news` (see `News`), `rng`, a `numpy.random.Generator`, and `p`; with

@@ -4,8 +4,9 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numba import boolean, float64, int64, types
@@ -101,8 +102,33 @@ class ContextRound(NamedTuple):
     selected: NDArray[np.int64]
 
 
+ONE_PROBLEM = checks.Instance(
+    Bandit | ContextBandit, "a Bandit or ContextBandit, such as Bandit(bernoulli([0.9, 0.5]))"
+)
+Problem = Annotated[Bandit | ContextBandit, checks.InBody(ONE_PROBLEM)]
+AnyPolicy = Annotated[
+    Policy | ContextPolicy,
+    checks.InBody(checks.Instance(Policy | ContextPolicy, "a Policy or a ContextPolicy, such as ucb1()")),
+]
+
+
+@dataclass(frozen=True)
+class SeedOrSequence(checks.Constraint):
+    """A whole number of at least 0, or a `numpy.random.SeedSequence`."""
+
+    def _take(self, name: str, value: Any) -> Any:
+        root(value)
+        return value
+
+
+AnySeed = Annotated[int | SeedSequence, SeedOrSequence(example=1)]
+
+
 def trace(
-    problem: Bandit | ContextBandit, policy: Policy | ContextPolicy, horizon: int, seed: int | SeedSequence = 0
+    problem: Problem,
+    policy: AnyPolicy,
+    horizon: Annotated[int, checks.InBody(checks.Integer(1, example=100))],
+    seed: AnySeed = 0,
 ) -> Iterator[Any]:
     """Watch a policy play: the rounds of run 0 of `simulate` with the same seed, one after the other.
 
@@ -167,13 +193,8 @@ def at_play(problem: Any, policy: Any) -> "AtPlay":
     >>> at_play(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1()).sizes
     {'K': 2}
     """
-    if isinstance(problem, Bandit):
-        return OnArms(problem, policy)
-    if isinstance(problem, ContextBandit):
-        return OnContexts(problem, policy)
-    raise TypeError(
-        f"problem must be a Bandit or ContextBandit, such as Bandit(bernoulli([0.9, 0.5])), not {checks.said(problem)}"
-    )
+    ONE_PROBLEM("problem", problem)
+    return OnArms(problem, policy) if isinstance(problem, Bandit) else OnContexts(problem, policy)
 
 
 class Seat:

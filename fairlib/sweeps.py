@@ -6,7 +6,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future, as_completed
-from typing import Any
+from typing import Annotated, Any
 
 from fairlib import checks
 
@@ -39,14 +39,14 @@ results) [3.0, None, None]
 
 
 def sweep(
-    experiment: Callable[..., Any],
+    experiment: Annotated[Callable[..., Any], checks.InBody(checks.Function())],
     settings: Iterable[Mapping[str, Any]],
     *,
-    store: str | os.PathLike[str] | None = None,
+    store: Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())] | None = None,
     part: tuple[int, int] | None = None,
-    errors: str = "raise",
+    errors: Annotated[str, checks.InBody(checks.Choice(("raise", "keep")))] = "raise",
     executor: Executor | None = None,
-    progress: bool = False,
+    progress: Annotated[bool, checks.InBody(checks.Flag())] = False,
 ) -> Any:
     """Run an experiment once for each setting; whatever ends it, what is finished is kept and the rest is cancelled.
 

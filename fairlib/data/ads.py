@@ -5,12 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.data.files import FilePath, _lines, _short, _there
+from fairlib.data.files import DataPath, _lines, _short, _there
 from fairlib.delays import Law, empirical, log_normal
 
 
@@ -76,7 +77,7 @@ def criteo_arms() -> Ads:
     return Ads(conversions, _from_least_to_most(conversions), delay)
 
 
-def read_criteo(path: FilePath, arms: int = 10) -> Ads:
+def read_criteo(path: DataPath, arms: Annotated[int, checks.InBody(checks.Integer(2, example=2))] = 10) -> Ads:
     r"""Read Criteo's log of conversions, and make arms of the ads with most clicks, as Chen et al. (2024) do.
 
     The log is the *Criteo sponsored search conversion log* of M. Tallis and P. Yadav (2018): 15,995,634 clicks, a line

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from fairlib import checks
 
 FilePath = str | os.PathLike[str]
 """The path of a file, as a string or a `pathlib.Path`."""
+
+DataPath = Annotated[FilePath, checks.InBody(checks.FilePath())]
+"""The same, of an argument that the loader checks."""
 
 
 def _shipped(package: str, name: str) -> Path:

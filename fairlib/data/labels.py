@@ -5,12 +5,13 @@ import math
 import re
 from array import array
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.data.files import _DAMAGE, _PLAIN, FilePath, _lines, _opened, _shipped, _short, _there, _values
+from fairlib.data.files import _DAMAGE, _PLAIN, DataPath, _lines, _opened, _shipped, _short, _there, _values
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Examples with labels
@@ -77,7 +78,7 @@ MEDIAMILL = "ad7e629d599ac1c80dfabe32fb9f18be28accd8e902515a461497bc48760a72b"
 """SHA-256 of the collection's mediamill.arff, 55,708,920 bytes."""
 
 
-def mediamill(path: FilePath) -> MultiLabel:
+def mediamill(path: DataPath) -> MultiLabel:
     """Read the mediamill data: 43,907 frames of video, 120 features of each, and which of 101 concepts it shows.
 
     These are the data of C. Snoek and others, *The challenge problem for automated detection of 101 semantic concepts
@@ -128,7 +129,7 @@ def mediamill(path: FilePath) -> MultiLabel:
     return read_arff(file, 101)
 
 
-def read_arff(path: FilePath, labels: int) -> MultiLabel:
+def read_arff(path: DataPath, labels: Annotated[int, checks.InBody(checks.Integer(1, example=1))]) -> MultiLabel:
     r"""Read a multi-label file in the ARFF format, as the Mulan collection has them, strictly.
 
     Parameters
@@ -223,7 +224,13 @@ def _arff_row(place: str, text: str, size: int, labels: int) -> NDArray[np.float
 # Contexts for arms
 
 
-def fourier_features(x: ArrayLike, dimension: int, seed: int, scale: float = 1.0) -> NDArray[np.float64]:
+@checks.checked
+def fourier_features(
+    x: Annotated[ArrayLike, checks.Table(2, example=[[0.5, 1.0]])],
+    dimension: checks.PositiveInt,
+    seed: checks.Seed,
+    scale: checks.PositiveScale = 1.0,
+) -> NDArray[np.float64]:
     r"""Turn vectors into random Fourier features, whose inner products approximate a Gaussian kernel.
 
     .. math:: z(x) = \sqrt{2/D}\,\cos(Wx + b), \qquad
@@ -259,12 +266,19 @@ def fourier_features(x: ArrayLike, dimension: int, seed: int, scale: float = 1.0
     >>> round(float(z[0] @ z[1]), 2), round(math.exp(-1 / 2), 2)
     (0.61, 0.61)
     """
-    vectors = checks.array("x", x, 2)
+    vectors = np.asarray(x)
     waves, shifts = _waves(vectors.shape[1], dimension, seed, scale)
     return math.sqrt(2 / dimension) * np.cos(_finite(vectors @ waves, scale) + shifts)
 
 
-def arm_contexts(features: ArrayLike, arms: int, dimension: int, seed: int, scale: float = 1.0) -> NDArray[np.float64]:
+@checks.checked
+def arm_contexts(
+    features: Annotated[ArrayLike, checks.Table(2, example=[[0.5, 1.0]])],
+    arms: checks.PositiveInt,
+    dimension: checks.PositiveInt,
+    seed: checks.Seed,
+    scale: checks.PositiveScale = 1.0,
+) -> NDArray[np.float64]:
     r"""Make a context for each example and arm: random Fourier features of the two together.
 
     As in section 5.1 of Wang et al. (2021), the features are those of the outer product of the example's features and
@@ -301,8 +315,7 @@ def arm_contexts(features: ArrayLike, arms: int, dimension: int, seed: int, scal
     >>> arm_contexts([[0.6, 0.8]], arms=3, dimension=50, seed=1).shape
     (1, 3, 50)
     """
-    x = checks.array("features", features, 2)
-    k = checks.whole("arms", arms, 1)
+    x, k = np.asarray(features), arms
     waves, shifts = _waves(k * x.shape[1], dimension, seed, scale)
     blocks = waves.reshape(k, x.shape[1], dimension).transpose(1, 0, 2).reshape(x.shape[1], -1)
     contexts = _finite(x @ blocks, scale).reshape(len(x), k, dimension)
@@ -314,8 +327,8 @@ def arm_contexts(features: ArrayLike, arms: int, dimension: int, seed: int, scal
 
 def _waves(size: int, dimension: int, seed: int, scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Draw frequencies, a column a feature, and shifts."""
-    count, sigma = checks.whole("dimension", dimension, 1), checks.spread("scale", scale)
-    rng = np.random.default_rng(checks.whole("seed", seed, 0, None))
+    count, sigma = dimension, scale
+    rng = np.random.default_rng(seed)
     with np.errstate(over="ignore"):  # refused by `_finite`
         return rng.standard_normal((size, count)) / sigma, rng.uniform(0, 2 * math.pi, count)
 

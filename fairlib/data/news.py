@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.data.files import FilePath, _lines, _short, _there
+from fairlib.data.files import DataPath, _lines, _short, _there
 
 
 class Pool(NamedTuple):
@@ -63,7 +63,11 @@ class Event(NamedTuple):
     pool: Pool
 
 
-def read_today(path: FilePath, skipped: list[str] | None = None) -> Iterator[Event]:
+def read_today(
+    path: DataPath,
+    skipped: Annotated[list[str], checks.InBody(checks.Instance(list, "a list, to which messages are appended"))]
+    | None = None,
+) -> Iterator[Event]:
     r"""Read a log of the Yahoo! Today Module, visit by visit.
 
     The log is the data set R6A, ``ydata-fp-td-clicks-v1_0``, ten files of about 4.6 million visits each. Yahoo! hands

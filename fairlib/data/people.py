@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -304,7 +305,11 @@ def _check_person(
             raise ValueError(f"{place}: {name} must be one of the codes {list(codes)}, not {person[name]:g}")
 
 
-def standardised(features: ArrayLike, by: ArrayLike | None = None) -> NDArray[np.float64]:
+@checks.checked
+def standardised(
+    features: Annotated[ArrayLike, checks.Table(2, example=[[0.5, 1.0], [2.0, 3.0]])],
+    by: Annotated[ArrayLike, checks.Table(2)] | None = None,
+) -> NDArray[np.float64]:
     """Bring every column to mean 0 and standard deviation 1, and put a column of ones before them.
 
     Parameters
@@ -332,8 +337,8 @@ def standardised(features: ArrayLike, by: ArrayLike | None = None) -> NDArray[np
     array([[ 1., -1.,  0.],
            [ 1.,  1.,  0.]])
     """
-    x = checks.array("features", features, 2)
-    reference = x if by is None else checks.array("by", by, 2)
+    x = np.asarray(features)
+    reference = x if by is None else np.asarray(by)
     if reference.shape[1] != x.shape[1]:
         raise ValueError(f"by must have {x.shape[1]} columns, as features has, not {reference.shape[1]}")
     constant = (reference == reference[0]).all(axis=0)

@@ -47,7 +47,8 @@ def frequencies_like_mediamill() -> NDArray[np.float64]:
     return curve(brentq(lambda s: curve(s).sum() - 4.376, 0.1, 1.0, xtol=1e-15))
 
 
-def labels_like_mediamill(examples: int, *, seed: int) -> MultiLabel:
+@checks.checked
+def labels_like_mediamill(examples: checks.PositiveInt, *, seed: checks.Seed) -> MultiLabel:
     r"""Draw examples with 120 features and 101 labels, in place of those of mediamill.
 
     Features are directions drawn evenly. A label has the frequency :math:`f_a` of `frequencies_like_mediamill`, which
@@ -77,8 +78,7 @@ def labels_like_mediamill(examples: int, *, seed: int) -> MultiLabel:
     >>> drawn.features.shape, drawn.labels.shape, round(float(drawn.labels.sum(axis=1).mean()), 1)
     ((500, 120), (500, 101), 4.4)
     """
-    count = checks.whole("examples", examples, 1)
-    rng = np.random.default_rng(checks.whole("seed", seed, 0, None))
+    count, rng = examples, np.random.default_rng(seed)
     x, w = rng.standard_normal((count, 120)), rng.standard_normal((101, 120))
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     w /= np.linalg.norm(w, axis=1, keepdims=True)
@@ -113,7 +113,8 @@ INTERESTS = np.array([0.40, 0.25, 0.15, 0.12, 0.08])
 """What the visitors of the stand-in care for, on average."""
 
 
-def visits_like_today(visits: int, *, seed: int, pool: int = 10) -> KnownLog:
+@checks.checked
+def visits_like_today(visits: checks.PositiveInt, *, seed: checks.Seed, pool: checks.PositiveInt = 10) -> KnownLog:
     """Draw days on a front page, in place of the log of the Yahoo! Today Module.
 
     As in the log visitor and article have six features, a constant 1 and five that sum to 1, and the article displayed
@@ -151,8 +152,7 @@ def visits_like_today(visits: int, *, seed: int, pool: int = 10) -> KnownLog:
     >>> len(known.events), len(known.rates), len(known.events[0].pool.articles)
     (1200, 36, 10)
     """
-    count, size = checks.whole("visits", visits, 1), checks.whole("pool", pool, 1)
-    rng = np.random.default_rng(checks.whole("seed", seed, 0, None))
+    count, size, rng = visits, pool, np.random.default_rng(seed)
     clicks = np.zeros((6, 6))
     clicks[0, 0], clicks[range(1, 6), range(1, 6)] = 0.01, 0.128
 

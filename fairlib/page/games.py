@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from importlib.metadata import files
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numba.np.random import _constants as ziggurat
@@ -33,7 +33,7 @@ from fairlib.page.translate import (
     Script,
 )
 from fairlib.rules import Rule
-from fairlib.stepping import OnArms, at_play
+from fairlib.stepping import AnyPolicy, OnArms, Problem, at_play
 
 _FLOATS = Array(REAL, 1)
 _WHOLES = Array(WHOLE, 1)
@@ -174,7 +174,7 @@ def _add(script: Script, bound: Bound, name: str, *given: str) -> str:
 _RUN = [_WHOLES, CHANCE, CHANCE, Array(WHOLE, 2), _FLOATS, Array(REAL, 2), _WHOLES]
 
 
-def script(problem: Any, policy: Any) -> str:
+def script(problem: Problem, policy: AnyPolicy) -> str:
     """Translate a game into JavaScript.
 
     Parameters
@@ -340,7 +340,9 @@ def _packed(name: str) -> str:
     return base64.b64encode(np.asarray(getattr(ziggurat, name)).astype("<f8").tobytes()).decode()
 
 
-def numbers(problem: Any, policy: Any, horizon: int) -> dict[str, Any]:
+def numbers(
+    problem: Problem, policy: AnyPolicy, horizon: Annotated[int, checks.InBody(checks.Integer(1, example=100))]
+) -> dict[str, Any]:
     """Return the numbers that a script of a game plays with.
 
     Parameters

@@ -6,10 +6,9 @@ import re
 import warnings
 from importlib import resources
 from string import Template
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fairlib import checks
 from fairlib.arms import bernoulli
@@ -17,6 +16,7 @@ from fairlib.page.games import numbers, script
 from fairlib.policy import Policy
 from fairlib.rules import Number, rule
 from fairlib.shares import SharedBandit, fair_learn
+from fairlib.shares.game import Shares
 
 __all__ = ["Attack", "Guess"]
 
@@ -70,7 +70,8 @@ class Attack:
     1.5
     """
 
-    def __init__(self, shares: ArrayLike, tolerance: float) -> None:
+    @checks.checked
+    def __init__(self, shares: Shares, tolerance: checks.NonNegative) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that the tolerance alone is not kept is what is to be found out
             policy = fair_learn(Policy("the reader", reader_rule, choice=0), shares, tolerance)
@@ -136,13 +137,21 @@ class Guess:
     Guess('How many of 100 rounds go to the better of two arms?')
     """
 
-    def __init__(self, question: str, answer: str, low: float, high: float, step: float = 1.0, unit: str = "") -> None:
-        for name, text in (("question", question), ("answer", answer), ("unit", unit)):
-            checks.text(name, text)
-            if not text.strip() and name != "unit":
+    @checks.checked
+    def __init__(
+        self,
+        question: Annotated[str, checks.Text()],
+        answer: Annotated[str, checks.Text()],
+        low: Annotated[float, checks.Real()],
+        high: Annotated[float, checks.InBody(checks.Real(example=9.0))],
+        step: checks.Positive = 1.0,
+        unit: Annotated[str, checks.Text()] = "",
+    ) -> None:
+        for name, text in (("question", question), ("answer", answer)):
+            if not text.strip():
                 raise ValueError(f"{name} must say something, not {checks.said(text)}")
         self.question, self.answer, self.unit = question, answer, unit
-        self.low, self.step = checks.real("low", low), checks.real("step", step, above=0)
+        self.low, self.step = low, step
         self.high = checks.real("high", high, above=self.low)
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +31,7 @@ from fairlib.ranks.worlds import WeightedBandit
 from fairlib.result import Result
 from fairlib.rules import News, Number, PerArm, Seen
 from fairlib.shares import fair_learn, fair_ucb
-from fairlib.shares.game import _below_one_in_k, shares_tally
+from fairlib.shares.game import Shares, _below_one_in_k, shares_tally
 
 SHORT = 3000
 """Rounds of Fair-Greedy, which looks back at all candidates in every round."""
@@ -134,7 +134,7 @@ class Playground(Bandit):
     ValueError: shares must be at least 0 and below 1/2, not 0.5 (arm 0)
     """
 
-    shares: ArrayLike = field(kw_only=True)
+    shares: Shares = field(kw_only=True)
     merit: Merit = field(kw_only=True)
     outcome = PlaygroundResult
 
@@ -240,7 +240,10 @@ class Racer(NamedTuple):
     says: str
 
 
-def racers(merit: Merit, shares: ArrayLike, plays: int = 1) -> dict[str, Racer]:
+@checks.checked
+def racers(
+    merit: Merit, shares: Shares, plays: Annotated[int, checks.InBody(checks.Integer(1, example=1))] = 1
+) -> dict[str, Racer]:
     """Return the policies that may race, by their names in a link.
 
     Parameters
@@ -267,7 +270,7 @@ def racers(merit: Merit, shares: ArrayLike, plays: int = 1) -> dict[str, Racer]:
     >>> list(racers(exponential(0.5), [0.1, 0.1, 0.1], plays=2))
     ['fcucb-d', 'fcts-d']
     """
-    arms = checks.vector("shares", shares, 0, 1).size
+    arms = np.size(shares)
     several = {
         "fcucb-d": Racer(fcucb_d(merit, arms, plays), "plays by merit, optimistically, and minds delays"),
         "fcts-d": Racer(fcts_d(merit, arms, plays), "plays by the merit of drawn means, and minds delays"),
@@ -285,7 +288,8 @@ def racers(merit: Merit, shares: ArrayLike, plays: int = 1) -> dict[str, Racer]:
     }
 
 
-def candidates(means: ArrayLike) -> WeightedBandit:
+@checks.checked
+def candidates(means: Annotated[ArrayLike, checks.Numbers()]) -> WeightedBandit:
     """Return the game of relative ranks on some arms: each round each arm sends a candidate, of its own group.
 
     Its candidates are worth the arm's mean give or take 0.2, all values alike, and pay that with normal noise of
@@ -311,9 +315,9 @@ def candidates(means: ArrayLike) -> WeightedBandit:
     >>> candidates([0.9, 0.5]).biases.round(1)
     array([0.7, 0.3])
     """
-    centres = checks.vector("means", means)
+    centres = np.asarray(means)
     if centres.size < 2:
-        raise ValueError(f"means must be at least two numbers, one an arm, not {checks.said(means)}")
+        raise ValueError(f"means must be at least two numbers, one an arm, not {checks.said(centres.tolist())}")
     return separate_groups(np.full((centres.size, 1), _SPREAD), centres - _SPREAD / 2, _NOISE)
 
 

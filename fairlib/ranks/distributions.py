@@ -127,7 +127,7 @@ class RewardDistribution:
             points.append(start + turns[(turns > 0) & (turns < end - start)])
         return float(self._polynomials(np.concatenate(points), slopes).max())
 
-    def quantile(self, ranks: ArrayLike) -> NDArray[np.float64]:
+    def quantile(self, ranks: Annotated[ArrayLike, checks.InBody(checks.Table(example=[0.5]))]) -> NDArray[np.float64]:
         r"""Return the smallest reward whose rank is at least the given one, :math:`\inf\{r : F(r) \ge u\}`.
 
         Parameters

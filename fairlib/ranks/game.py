@@ -15,7 +15,7 @@ from fairlib.contexts import CONTEXT_TALLY, ContextBandit, ContextPolicy, shortf
 from fairlib.ranks.distributions import RewardDistribution, flat, rank
 from fairlib.result import Result
 from fairlib.rules import Number, PerGroup
-from fairlib.stepping import ContextRun, OnContexts, root
+from fairlib.stepping import AnySeed, ContextRun, OnContexts, root
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,11 +128,14 @@ def rank_tally(
 @checks.checked
 def acceptance_given_past(
     game: RankBandit,
-    policy: ContextPolicy,
+    policy: Annotated[
+        ContextPolicy,
+        checks.InBody(checks.Instance(ContextPolicy, "a ContextPolicy where arms have contexts, such as linucb(1, 1)")),
+    ],
     t: checks.PositiveInt,
     pasts: checks.PositiveInt,
     draws: checks.PositiveInt,
-    seed: int | SeedSequence,
+    seed: AnySeed,
 ) -> NDArray[np.float64]:
     r"""Measure each group's chance of being chosen in round t, past by past.
 

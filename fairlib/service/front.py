@@ -4,7 +4,7 @@ import json
 import logging
 import sqlite3
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 try:
     import anyio
@@ -25,7 +25,13 @@ __all__ = ["app"]
 _LOG = logging.getLogger("fairlib.service")
 
 
-def app(service: Service, *, body: int = 100_000, seconds: float = 10.0) -> Starlette:
+@checks.checked
+def app(
+    service: Annotated[Service, checks.Instance(Service, "a Service")],
+    *,
+    body: checks.PositiveInt = 100_000,
+    seconds: checks.Positive = 10.0,
+) -> Starlette:
     """Return an ASGI application that answers HTTP requests with a service.
 
     A request is a JSON object, and so is the answer. All other answers have a status from 400 on and an object with one
@@ -82,11 +88,7 @@ def app(service: Service, *, body: int = 100_000, seconds: float = 10.0) -> Star
     ['/choose', '/observe', '/healthz']
     >>> service.close()
     """
-    front = _Front(
-        checks.instance("service", service, Service, "a Service"),
-        checks.whole("body", body, 1),
-        checks.real("seconds", seconds, above=0),
-    )
+    front = _Front(service, body, seconds)
     routes = [
         Route("/choose", front.choose, methods=["POST"]),
         Route("/observe", front.observe, methods=["POST"]),

@@ -12,14 +12,13 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from numpy.typing import ArrayLike
 
 from fairlib import checks
-from fairlib.contexts import ContextPolicy
 from fairlib.player import Choice, Player, _range
-from fairlib.policy import Policy
+from fairlib.stepping import AnyPolicy
 
 __all__ = ["Service", "ServiceError"]
 
@@ -147,22 +146,22 @@ class Service:
     >>> service.close()
     """
 
+    @checks.checked
     def __init__(
         self,
-        path: str | os.PathLike[str],
-        policy: Policy | ContextPolicy,
-        arms: int | None = None,
+        path: Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())],
+        policy: AnyPolicy,
+        arms: Annotated[int, checks.InBody(checks.Integer(1, example=2))] | None = None,
         *,
         dimension: int | None = None,
-        horizon: int | None = None,
-        rewards: tuple[float, float] = (0.0, 1.0),
-        seed: int = 0,
-        snapshot_every: int = 1000,
+        horizon: Annotated[int, checks.InBody(checks.Integer(1, example=100))] | None = None,
+        rewards: Annotated[tuple[float, float], checks.InBody(checks.Pair(checks.Real(), ""))] = (0.0, 1.0),
+        seed: checks.Seed = 0,
+        snapshot_every: Annotated[int, checks.Integer(0)] = 1000,
     ) -> None:
         self._path = _on_disk(path)
         given: dict[str, Any] = {"arms": arms, "dimension": dimension, "horizon": horizon, "rewards": _range(rewards)}
-        given["seed"] = checks.whole("seed", seed, 0, None)
-        self._every = checks.whole("snapshot_every", snapshot_every, 0)
+        given["seed"], self._every = seed, snapshot_every
         self.policy, self._given, self._lock = policy, given, threading.RLock()
         self._begin()
         player = self._player
