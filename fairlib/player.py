@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from fairlib import checks, saved
+from fairlib import checks, files
 from fairlib.contexts import ContextPolicy
 from fairlib.engine import _allow
 from fairlib.policy import Policy
@@ -356,7 +356,7 @@ class Player:
             if self._contextual:
                 shown = [self._waiting[row[0]].contexts for row in rows]
                 arrays["waiting_contexts"] = np.array(shown).reshape(-1, self.arms, self._sizes["d"])
-            saved.write(path, "player", heading, arrays)
+            files.save_npz(path, "player", heading, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], policy: Policy | ContextPolicy) -> Self:
@@ -403,7 +403,7 @@ class Player:
                 )
             return names
 
-        heading, arrays = saved.read(path, "player", wanted)
+        heading, arrays = files.load_npz(path, "player", wanted)
         try:
             made = {name: heading[name] for name in ("arms", "dimension", "groups", "horizon")}
             sizes = _sizes(policy, **made)

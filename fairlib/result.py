@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fairlib import saved
+from fairlib import files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,7 +147,7 @@ class Result:
         arrays = {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
         rest = {name: value for name, value in named.items() if name not in arrays}
         of = f"{type(self).__module__}:{type(self).__qualname__}"
-        saved.write(path, "result", {"of": of, **rest, "versions": dict(self.versions)}, arrays)
+        files.save_npz(path, "result", {"of": of, **rest, "versions": dict(self.versions)}, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -187,7 +187,7 @@ class Result:
                 )
             return {each.name for each in fields(kind)} - heading.keys()
 
-        heading, arrays = saved.read(path, "result", wanted)
+        heading, arrays = files.load_npz(path, "result", wanted)
         del heading["of"]
         try:
             given: dict[str, Any] = {**heading, **arrays}

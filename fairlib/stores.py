@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from fairlib import checks, saved
+from fairlib import checks, files
 from fairlib.identity import identity
 
 _FORMAT = 2  # the first had no number, and knew settings by their places
@@ -82,7 +82,7 @@ class Store:
             if any(not file.name.startswith(".") for file in folder.iterdir()):  # what was being written may be left
                 self._check(heading)
             else:
-                with saved.whole(folder / "_sweep.json") as file:
+                with files.atomic_write(folder / "_sweep.json") as file:
                     file.write(json.dumps({**heading, "source": _source(experiment)}, indent=1).encode())
         except (OSError, UnicodeError) as error:
             raise ValueError(f"store must be a folder that can be read and written, not {folder}: {error}") from error
@@ -196,7 +196,7 @@ class Store:
         table = _table(list(rows.values()))
         try:
             with (
-                saved.whole(self.folder / f"part-{name}.parquet") as opened,
+                files.atomic_write(self.folder / f"part-{name}.parquet") as opened,
                 parquet.ParquetWriter(opened, table.schema, store_schema=False) as writer,
             ):
                 writer.write_table(table)

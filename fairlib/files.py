@@ -21,7 +21,7 @@ _NPY_HEADER = 1000  # letters in which an array says its shape and type; NumPy r
 
 
 @contextlib.contextmanager
-def whole(where: pathlib.Path) -> Iterator[IO[bytes]]:
+def atomic_write(where: pathlib.Path) -> Iterator[IO[bytes]]:
     """Open a file that takes its place when all is written; a crash leaves the one that was there, or the new one.
 
     Parameters
@@ -43,7 +43,7 @@ def whole(where: pathlib.Path) -> Iterator[IO[bytes]]:
     --------
     >>> import tempfile
     >>> where = pathlib.Path(tempfile.mkdtemp(), "greeting")
-    >>> with whole(where) as file:
+    >>> with atomic_write(where) as file:
     ...     _ = file.write(b"good morning")
     >>> where.read_text()
     'good morning'
@@ -64,7 +64,7 @@ def whole(where: pathlib.Path) -> Iterator[IO[bytes]]:
             raise
 
 
-def write(path: str | os.PathLike[str], kind: str, heading: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+def save_npz(path: str | os.PathLike[str], kind: str, heading: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Write a file; a crash leaves the one that was there, or the new one.
 
     Parameters
@@ -89,19 +89,19 @@ def write(path: str | os.PathLike[str], kind: str, heading: Mapping[str, Any], a
     --------
     >>> import tempfile
     >>> path = tempfile.mkdtemp() + "/numbers"
-    >>> write(path, "test", {"what": "three"}, {"x": np.arange(3)})
-    >>> read(path, "test", lambda heading: ["x"])
+    >>> save_npz(path, "test", {"what": "three"}, {"x": np.arange(3)})
+    >>> load_npz(path, "test", lambda heading: ["x"])
     ({'what': 'three'}, {'x': array([0, 1, 2])})
     """
     text = json.dumps({"fairlib": _FORMAT, "kind": kind, **heading})
-    with whole(checks.path("path", path)) as file:
+    with atomic_write(checks.path("path", path)) as file:
         np.savez(file, allow_pickle=False, heading=np.array(text), **arrays)
 
 
-def read(
+def load_npz(
     path: str | os.PathLike[str], kind: str, wanted: Callable[[dict[str, Any]], Collection[str]]
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read a file that `write` wrote; whatever it holds, that takes no more memory than the file takes on the disk.
+    """Read a file that `save_npz` wrote; whatever it holds, that takes no more memory than the file takes on the disk.
 
     Parameters
     ----------
@@ -129,9 +129,9 @@ def read(
 
     Examples
     --------
-    >>> read(__file__, "result", lambda heading: [])  # doctest: +ELLIPSIS
+    >>> load_npz(__file__, "result", lambda heading: [])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: ...saved.py must be a result that fairlib has saved, whole; it can't be read: ...
+    ValueError: ...files.py must be a result that fairlib has saved, whole; it can't be read: ...
     """
     where = checks.path("path", path)
     must = f"{where} must be a {kind} that fairlib has saved, whole"
@@ -166,7 +166,7 @@ def _as_one_error(must: str) -> Iterator[None]:
 
 
 def _members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
-    """Return the arrays of an archive by name, if they are as `write` wrote them: once each, and not packed."""
+    """Return the arrays of an archive by name, if they are as `save_npz` wrote them: once each, and not packed."""
     found: dict[str, zipfile.ZipInfo] = {}
     for each in archive.infolist():
         name = each.filename.removesuffix(".npy")
