@@ -26,7 +26,7 @@ from fairlib.merit import Merit
 from fairlib.player import Choice, Player
 from fairlib.policy import Policy
 from fairlib.result import Result
-from fairlib.rules import Number, PerArm, PerDimension, PerGroup, Square, ask, rule
+from fairlib.rules.rule import Number, PerArm, PerDimension, PerGroup, Square, ask, rule
 from fairlib.stepping import trace
 from fairlib.sweeps import SweepError, sweep
 

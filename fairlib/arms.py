@@ -13,8 +13,9 @@ from numba import float64, int64, types
 from numpy.typing import ArrayLike
 
 from fairlib import checks
-from fairlib.binding import Bound, Form, described
 from fairlib.result import Result
+from fairlib.rules.bound_rule import Bound, described
+from fairlib.rules.signature import Form
 
 DRAW = Form(
     what="what draws a reward",

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.arms import LEAST_SHAPE, Bandit
 from fairlib.policy import Policy, largest
-from fairlib.rules import rule
+from fairlib.rules.rule import rule
 
 
 @rule

@@ -10,7 +10,6 @@ import builtins
 import dis
 import inspect
 import math
-import pathlib
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -26,15 +25,15 @@ from numba.core.dispatcher import Dispatcher
 
 from fairlib import checks
 from fairlib.arms import Bandit, bernoulli
-from fairlib.compilation import _of_a_library, codes
 from fairlib.contexts import ContextBandit, ContextPolicy, sphere
-from fairlib.desk import OnDesk
 from fairlib.engine import _allow
 from fairlib.policy import Policy
-from fairlib.rules import Rule
+from fairlib.rules.argument_block import OnDesk
+from fairlib.rules.jit import PACKAGE
+from fairlib.rules.rule import Rule
+from fairlib.rules.snapshot import codes, is_library
 from fairlib.stepping import AtPlay, OnArms, at_play, root, streams
 
-_PACKAGE = str(pathlib.Path(__file__).parent)
 _PLAIN, _SWIFT = 300, 3000  # rounds in plain Python, where a rule is slow, and compiled
 
 # What a rule may use without being given it. The numbers and builtins compute and nothing else; other modules of
@@ -354,14 +353,14 @@ def _is_open(module: str) -> bool:
 def _is_library(module: str) -> bool:
     """Say whether a module is this package's, an installed library's, or one of Python's that only compute."""
     top = module.partition(".")[0]
-    return _is_open(module) and (top in {"fairlib", *_MODULES} or (top != "__main__" and _of_a_library(module)))
+    return _is_open(module) and (top in {"fairlib", *_MODULES} or (top != "__main__" and is_library(module)))
 
 
 def _is_lent(value: Any) -> bool:
     """Say whether something is a function or a type of such a module, which is not looked into."""
     module, name = getattr(value, "__module__", None) or "", getattr(value, "__name__", None) or ""
     if isinstance(value, FunctionType):  # in an example of the package's the module is the package's, too
-        ours = value.__code__.co_filename.startswith(_PACKAGE)
+        ours = value.__code__.co_filename.startswith(str(PACKAGE))
         return ours or (not module.startswith("fairlib") and _is_library(module))
     if module == "builtins":
         return any(value is each for each in _BUILTINS) or (

@@ -12,11 +12,12 @@ from numba import float64, int64, types
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.binding import Bound, Form, described
-from fairlib.compilation import helper
 from fairlib.policy import Ruled
 from fairlib.result import Result
-from fairlib.rules import News, Number, Rule
+from fairlib.rules.bound_rule import Bound, described
+from fairlib.rules.jit import helper
+from fairlib.rules.rule import News, Number, Rule
+from fairlib.rules.signature import Form
 
 
 class Now(NamedTuple):

@@ -19,12 +19,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.arms import DELAY, DRAW, TALLY, Bandit
-from fairlib.binding import Form
-from fairlib.compilation import compiled, direct
 from fairlib.contexts import CONTEXT_RULE, CONTEXT_TALLY, ROUND, ContextBandit, ContextPolicy, absorb
-from fairlib.desk import desk
 from fairlib.policy import RULE, Policy, select
 from fairlib.result import Result, versions
+from fairlib.rules.argument_block import desk
+from fairlib.rules.jit import compiled, direct
+from fairlib.rules.signature import Form
 from fairlib.stepping import AtPlay, OnArms, OnContexts, at_play, fresh_past, fresh_ridge, root, streams
 
 

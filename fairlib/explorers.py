@@ -28,7 +28,7 @@ from matplotlib.figure import Figure
 
 from fairlib import checks
 from fairlib.live import Live, LiveFigure, _look_at_sliders
-from fairlib.rules import Rule
+from fairlib.rules.rule import Rule
 
 __all__ = ["MOST_SETTINGS", "Frame", "Slider", "Explorer", "explore"]
 

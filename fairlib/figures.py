@@ -16,7 +16,7 @@ from matplotlib_inline.backend_inline import set_matplotlib_formats
 from numpy.typing import ArrayLike
 
 from fairlib import checks
-from fairlib.rules import Rule
+from fairlib.rules.rule import Rule
 
 __all__ = ["INK", "FAINT", "use_style", "look", "curve", "label_ends", "show"]
 

@@ -20,11 +20,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fairlib.binding import Bound
 from fairlib.checks import said
-from fairlib.compilation import _PACKAGE, UndefinedError, _of_a_library, codes, fingerprint, reached
 from fairlib.result import versions
-from fairlib.rules import Rule
+from fairlib.rules.bound_rule import Bound
+from fairlib.rules.jit import PACKAGE, fingerprint
+from fairlib.rules.rule import Rule
+from fairlib.rules.snapshot import UndefinedError, codes, is_library, reached
 
 _PLAIN = (bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented))
 _RANDOM = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, random.Random)
@@ -108,7 +109,7 @@ Generator, whose numbers depend on what was drawn before: make it inside the exp
 
 @functools.cache  # as they were when they were imported, not as an editor may have left them since
 def _sources() -> str:
-    return fingerprint(_PACKAGE)
+    return fingerprint(PACKAGE)
 
 
 class _Walk:
@@ -212,7 +213,7 @@ class _Walk:
         top = module.partition(".")[0]
         if top in ("fairlib", *sys.stdlib_module_names):
             return True
-        if module not in sys.modules or not _of_a_library(module):
+        if module not in sys.modules or not is_library(module):
             return False
         if top not in self.packages:
             self.packages[top] = _version(top)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from fairlib import checks
-from fairlib.compilation import helper
 from fairlib.contexts import ContextPolicy, Ridge, dot, width
 from fairlib.policy import any_of_the_best, largest
-from fairlib.rules import Number, rule
+from fairlib.rules.jit import helper
+from fairlib.rules.rule import Number, rule
 
 __all__ = [
     "posterior_draw",

@@ -21,9 +21,10 @@ from numpy.typing import ArrayLike
 
 from fairlib import checks, engine
 from fairlib.arms import Bandit
-from fairlib.binding import Bound, Form
 from fairlib.contexts import Ridge
-from fairlib.rules import Array, Seen
+from fairlib.rules.bound_rule import Bound
+from fairlib.rules.rule import Array, Seen
+from fairlib.rules.signature import Form
 from fairlib.stepping import OnArms, at_play, root, streams
 
 __all__ = ["Live", "Plays", "LiveFigure", "moving", "said"]
@@ -105,7 +106,7 @@ class Live:
     Parameters
     ----------
     shows : callable or Rule
-        What fills the picture: plain Python with `math`, as in a rule (see `fairlib.rules`). It asks by name for the
+        What fills the picture: plain Python with `math`, as in a rule (see `fairlib.rule`). It asks by name for the
         sliders' values (of strings, their places in the list), for its settings, and for arrays to fill, whose
         annotations say their sizes, such as ``low: PerArm`` or ``curve: Annotated[Array, 200]``; ``Number`` is filled
         by ``x[0]`` and is shown as one number. Where there is a game, it may ask as well for what a run has left:

@@ -15,7 +15,7 @@ from fairlib import checks, files
 from fairlib.contexts import ContextPolicy
 from fairlib.engine import _allow
 from fairlib.policy import Policy
-from fairlib.rules import Seen
+from fairlib.rules.rule import Seen
 from fairlib.stepping import Seat, absorber, fresh_past, fresh_ridge, root, streams
 
 __all__ = ["Player", "Choice"]

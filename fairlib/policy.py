@@ -9,9 +9,11 @@ from numba import float64, int64, types
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.binding import Bound, Form, Layout, shown
-from fairlib.compilation import helper
-from fairlib.rules import News, Rule, Seen
+from fairlib.rules.bound_rule import Bound, RuleOwner, shown
+from fairlib.rules.jit import helper
+from fairlib.rules.layout import Layout, Pluggable
+from fairlib.rules.rule import Learner, News, Rule, Seen
+from fairlib.rules.signature import Form
 
 RULE = Form(
     what="the rule of a policy on arms",
@@ -34,7 +36,7 @@ RULE = Form(
 """How the engine calls a policy's rule on arms."""
 
 
-class Ruled:
+class Ruled(RuleOwner):
     """What all policies have: a name, a rule and its settings. Made as a `Policy` or a `ContextPolicy`.
 
     Parameters
@@ -168,12 +170,12 @@ class Ruled:
 
 
 def _what(setting: Any) -> str:
-    if hasattr(setting, "lay_out"):
+    if isinstance(setting, Pluggable):
         return f"a {type(setting).__name__}"
     return f"an array with {np.ndim(setting)} axes" if np.ndim(setting) else "a number"
 
 
-class Policy(Ruled):
+class Policy(Ruled, Pluggable):
     """A policy for games on arms: a rule with its settings, which is all that a learner is.
 
     Parameters
@@ -247,6 +249,7 @@ class Policy(Ruled):
         """Write the policy into another's text, as a learner that it may `ask`."""
         inner = self.bound.layout(prefix)
         layout.take(inner)
+        layout.functions["Learner"] = Learner
         state = layout.block(prefix.rstrip("_"), lambda sizes: (inner.length(sizes),))
         mail, first = "mail", 2 * layout.readers
         if inner.readers:  # each reader has its own two numbers, from where to where news waits for it

@@ -18,7 +18,7 @@ from fairlib import checks
 from fairlib.contexts import ContextPolicy
 from fairlib.data import Event
 from fairlib.policy import Policy
-from fairlib.rules import Rule
+from fairlib.rules.rule import Rule
 from fairlib.stepping import Seat, absorber, fresh_past, fresh_ridge
 
 __all__ = ["Logged", "Replay", "replay", "article_contexts"]

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from fairlib import checks
 from fairlib.arms import DELAY, Bandit, no_delay
-from fairlib.binding import Bound
-from fairlib.compilation import compiled, direct
 from fairlib.contexts import ContextBandit, ContextPolicy, Now, Past, Ridge, absorb
-from fairlib.desk import OnDesk
 from fairlib.policy import Policy, Ruled, select
-from fairlib.rules import Seen
+from fairlib.rules.argument_block import OnDesk
+from fairlib.rules.bound_rule import Bound
+from fairlib.rules.jit import compiled, direct
+from fairlib.rules.rule import Seen
 
 
 class Round(NamedTuple):

@@ -40,10 +40,10 @@ from fairlib import page as pg
 from fairlib import ranks as rk
 from fairlib import replay as rp
 from fairlib import shares as sh
-from fairlib.compilation import _known
 from fairlib.explorers import Explorer, Slider
 from fairlib.merit import Merit, exponential, power
-from fairlib.rules import Rule
+from fairlib.rules.jit import _known
+from fairlib.rules.rule import Rule
 from fairlib.service import Service, app
 
 # Odd values ----------------------------------------------------------------------------------------------------------

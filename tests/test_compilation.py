@@ -98,7 +98,7 @@ def test_all_that_the_package_plays_with_can_be_kept_on_disk(name):
 
 def functions(game: AtPlay):
     """Return the compiled functions of a game at play."""
-    made = [each for each in vars(game).values() if isinstance(each, fairlib.desk.OnDesk)]
+    made = [each for each in vars(game).values() if isinstance(each, fairlib.rules.argument_block.OnDesk)]
     return [each.compiled for each in made]
 
 
@@ -274,7 +274,7 @@ def test_nobody_else_s_cache_is_moved():
 def test_a_folder_that_cannot_be_written_is_not_used(tmp_path, monkeypatch):
     blocked = tmp_path / "a-file"
     blocked.write_text("", encoding="utf-8")
-    monkeypatch.setattr(compilation, "_PACKAGE", blocked)
+    monkeypatch.setattr(compilation, "PACKAGE", blocked)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     compilation.cache_folder.cache_clear()
     try:
@@ -289,7 +289,7 @@ def test_a_folder_that_cannot_be_written_is_not_used(tmp_path, monkeypatch):
 READ_ONLY = """
 import os, pathlib, tempfile
 from fairlib import compilation
-beside = compilation._PACKAGE / "__pycache__"
+beside = compilation.PACKAGE / "__pycache__"
 def allowed(path, mode, was=os.access):
     return not (mode & os.W_OK and pathlib.Path(path).is_relative_to(beside)) and was(path, mode)
 def refused(*how, was=tempfile.TemporaryFile, **more):
@@ -358,7 +358,7 @@ def test_a_user_without_a_home_needs_none(tmp_path, monkeypatch):
         assert compilation.cache_folder().is_relative_to(pathlib.Path(compilation.__file__).parent)
         blocked = tmp_path / "a-file"
         blocked.write_text("", encoding="utf-8")
-        monkeypatch.setattr(compilation, "_PACKAGE", blocked)
+        monkeypatch.setattr(compilation, "PACKAGE", blocked)
         compilation.cache_folder.cache_clear()
         assert compilation.cache_folder().is_dir()
     finally:
@@ -383,7 +383,7 @@ def test_what_former_sources_left_is_removed_but_for_the_last(tmp_path, monkeypa
     for age in range(9):
         (tmp_path / "__pycache__" / f"numba-{age}" / "made").mkdir(parents=True)
         os.utime(tmp_path / "__pycache__" / f"numba-{age}", (1e9 - age, 1e9 - age))
-    monkeypatch.setattr(compilation, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(compilation, "PACKAGE", tmp_path)
     compilation.cache_folder.cache_clear()
     try:
         now = compilation.cache_folder().name

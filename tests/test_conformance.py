@@ -18,7 +18,7 @@ from numpy import exp, inf
 import fairlib as fl
 from fairlib.merit import play_by_merit
 from fairlib.policy import largest
-from fairlib.rules import Number, PerArm
+from fairlib.rules.rule import Number, PerArm
 
 # Policies that keep to the rules ------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from helpers import both_ways, streams
 
 import fairlib as fl
 from fairlib.contexts import Now, Past, Ridge, World, absorb, dot, linear_table, sphere, table, width
-from fairlib.rules import News
+from fairlib.rules.rule import News
 
 
 def coin(now, p):

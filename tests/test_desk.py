@@ -14,9 +14,9 @@ import fairlib as fl
 from fairlib import engine
 from fairlib.arms import DELAY, DRAW, TALLY
 from fairlib.contexts import CONTEXT_RULE, CONTEXT_TALLY, ROUND
-from fairlib.desk import FINDERS, OnDesk, desk, float_blocks, float_rows, floats, whole_rows, wholes
 from fairlib.policy import RULE
-from fairlib.rules import Array, Seen
+from fairlib.rules.argument_block import FINDERS, OnDesk, desk, float_blocks, float_rows, floats, whole_rows, wholes
+from fairlib.rules.rule import Array, Seen
 from fairlib.stepping import at_play
 
 RNG = np.random.default_rng(0)

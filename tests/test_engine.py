@@ -24,9 +24,9 @@ from jupyter_client.manager import KernelManager
 import fairlib as fl
 from fairlib import delays, engine, shares
 from fairlib.arms import TALLY, gaussian_draw
-from fairlib.binding import Bound
 from fairlib.policy import select, share_out
-from fairlib.rules import Number, ask
+from fairlib.rules.bound_rule import Bound
+from fairlib.rules.rule import Number, ask
 from fairlib.stepping import at_play
 
 SELLERS = fl.bernoulli([0.9, 0.8, 0.5, 0.2])
@@ -303,7 +303,7 @@ def test_memory_does_not_grow_with_the_horizon():
 
 def test_a_changed_setting_compiles_nothing(monkeypatch):
     fl.simulate(fl.Bandit(SELLERS), fl.epsilon_greedy(0.1), 10)
-    for name in ("fairlib.binding.kept", "fairlib.binding.at_once", "fairlib.compilation._njit"):
+    for name in ("fairlib.rules.bound_rule.kept", "fairlib.rules.bound_rule.at_once", "fairlib.rules.jit._njit"):
         monkeypatch.setattr(name, None)  # would be called
     for epsilon in (0.2, 0.3, 0.4):
         fl.simulate(fl.Bandit(fl.bernoulli([epsilon, 0.5])), fl.epsilon_greedy(epsilon), 10 + int(10 * epsilon))

@@ -17,7 +17,7 @@ from fairlib.explorers import Explorer, Slider, explore
 from fairlib.exposure import ExposureBandit
 from fairlib.live import Live, LiveFigure, moving
 from fairlib.merit import exponential
-from fairlib.rules import Array, Number, PerArm
+from fairlib.rules.rule import Array, Number, PerArm
 
 
 @pytest.fixture(autouse=True)

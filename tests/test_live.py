@@ -25,7 +25,7 @@ from fairlib.explorers import Explorer, Slider, explore
 from fairlib.figures import use_style
 from fairlib.live import Live, moving, said
 from fairlib.page import games
-from fairlib.rules import Array, Number, PerArm
+from fairlib.rules.rule import Array, Number, PerArm
 from fairlib.shares import SharedBandit, fair_learn, fair_ucb
 
 Curve = Annotated[Array, 9]

@@ -17,7 +17,7 @@ from fairlib.delays import geometric
 from fairlib.page.own import translated
 from fairlib.page.playground import EXAMPLE, own_contents
 from fairlib.policy import largest, share_out
-from fairlib.rules import Rule
+from fairlib.rules.rule import Rule
 
 KNOWN = own_contents()["known"]
 SENTENCES = {text: said for text, said in BAD.items() if said.startswith("Line")} | {

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import fairlib
-from fairlib.rules import Rule
+from fairlib.rules.rule import Rule
 
 PACKAGE = Path(fairlib.__file__).parent
 LATER = sorted(fairlib._LATER)

@@ -19,7 +19,7 @@ from fairlib.exposure import fairx_linucb, fairx_ts
 from fairlib.linear import linucb
 from fairlib.merit import exponential
 from fairlib.replay import Logged, article_contexts, replay
-from fairlib.rules import Array, Number, PerArm
+from fairlib.rules.rule import Array, Number, PerArm
 from fairlib.shares import fair_ucb, lfg
 
 MEANS = {7: 0.8, 8: 0.6, 9: 0.3}

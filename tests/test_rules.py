@@ -27,7 +27,7 @@ from fairlib.contexts import sphere
 from fairlib.linear import linucb_rule, oful
 from fairlib.merit import exponential
 from fairlib.policy import largest
-from fairlib.rules import Array, Number, PerArm, PerDimension, PerGroup, Square
+from fairlib.rules.rule import Array, Number, PerArm, PerDimension, PerGroup, Square
 from fairlib.shares import fair_learn, fair_ucb, lfg
 
 GAME = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.2]))
@@ -996,7 +996,7 @@ def test_nothing_is_compiled_again_while_nothing_has_changed(monkeypatch):
         return int(width * halved(seen.t)) % p.size
 
     fl.simulate(GAME, policy_of(rule, width=2.0), 5)
-    monkeypatch.setattr("fairlib.binding.at_once", None)  # would be called
+    monkeypatch.setattr("fairlib.rules.bound_rule.at_once", None)  # would be called
     assert fl.simulate(GAME, policy_of(rule, width=4.0), 5).selected[0, -1].tolist() == [1, 2, 2]
 
 

@@ -29,13 +29,13 @@ from fairlib import exposure as ex
 from fairlib import ranks as rk
 from fairlib import shares as sh
 from fairlib.arms import TALLY
-from fairlib.binding import Bound
 from fairlib.contexts import World, dot
 from fairlib.merit import Merit, clipped, cut, exponential, fair_policy, play_by_merit, power
 from fairlib.policy import any_of_the_best
 from fairlib.ranks.distributions import flat, rank
 from fairlib.result import versions
-from fairlib.rules import Number
+from fairlib.rules.bound_rule import Bound
+from fairlib.rules.rule import Number
 
 RUNS = 1000
 QUICK = 20  # runs of the one game that `make test` plays

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairlib import checks
-from fairlib.compilation import helper
 from fairlib.merit import Merit, as_merit, cut
 from fairlib.policy import Policy, explore, largest, of_one_play, share_out
-from fairlib.rules import PerArm, ask, rule
+from fairlib.rules.jit import helper
+from fairlib.rules.rule import PerArm, ask, rule
 
 _ByGroup = Annotated[np.ndarray, "number"]
 

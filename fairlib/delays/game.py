@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from fairlib import checks
 from fairlib.arms import TALLY, Bandit
-from fairlib.binding import Bound
 from fairlib.delays.laws import Law
 from fairlib.merit import Merit, as_merit, fair_policy
 from fairlib.result import Result
-from fairlib.rules import Number
+from fairlib.rules.bound_rule import Bound
+from fairlib.rules.rule import Number
 
 
 @dataclass(frozen=True, eq=False, repr=False)

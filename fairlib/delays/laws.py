@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from fairlib import checks
 from fairlib.arms import Delay
-from fairlib.rules import Array
+from fairlib.rules.rule import Array
 
 
 class Law(Delay):

@@ -6,11 +6,11 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from fairlib import checks
-from fairlib.compilation import helper
 from fairlib.delays.game import _cap
 from fairlib.merit import Box, Merit, as_merit, best_in_box, play_by_merit
 from fairlib.policy import Policy, share_out
-from fairlib.rules import Array, Number, PerArm, ask, rule
+from fairlib.rules.jit import helper
+from fairlib.rules.rule import Array, Number, PerArm, ask, rule
 
 
 @helper

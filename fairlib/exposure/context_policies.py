@@ -12,7 +12,7 @@ from fairlib.contexts import ContextPolicy, Ridge, dot, width
 from fairlib.linear import _posterior, posterior_draw
 from fairlib.merit import Box, Merit, as_merit, best_in_box, cut, play_by_merit
 from fairlib.policy import explore
-from fairlib.rules import rule
+from fairlib.rules.rule import rule
 
 
 @rule

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from fairlib import checks
 from fairlib.arms import TALLY, Bandit, gaussian
-from fairlib.binding import Bound
 from fairlib.contexts import CONTEXT_TALLY, ContextBandit, shortfall
 from fairlib.merit import Merit, as_merit, clipped, cut, fair_policy, play_by_merit, power
 from fairlib.result import Result
-from fairlib.rules import Number
+from fairlib.rules.bound_rule import Bound
+from fairlib.rules.rule import Number
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -16,7 +16,7 @@ from fairlib.merit import (
     play_by_merit,
 )
 from fairlib.policy import Policy, explore, try_each_once
-from fairlib.rules import rule
+from fairlib.rules.rule import rule
 
 
 @rule

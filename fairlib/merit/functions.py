@@ -10,11 +10,13 @@ from numba import float64
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.binding import Bound, Form, Layout
-from fairlib.compilation import helper
-from fairlib.merit.step import Box, InPlay, best_in_box, dinkelbach, exponential_in_box, upper_ends
+from fairlib.merit.step import Box, InPlay, best_in_box, dinkelbach, exponential_in_box, searched, upper_ends
 from fairlib.policy import share_out
-from fairlib.rules import Rule
+from fairlib.rules.bound_rule import Bound
+from fairlib.rules.jit import helper
+from fairlib.rules.layout import Layout, Pluggable
+from fairlib.rules.rule import Rule
+from fairlib.rules.signature import Form
 
 VALUE = Form(
     what="a merit function",
@@ -45,7 +47,7 @@ SOLVE = Form(
 _LARGEST = sys.float_info.max
 
 
-class Merit:
+class Merit(Pluggable):
     """A merit function on a range of means; made by `exponential`, `power`, `clipped`, or of a reader's own.
 
     Parameters
@@ -177,8 +179,10 @@ class Merit:
             bound.write(inner, f"{prefix}{part}_")
         layout.take(inner)
         if "best" not in self._parts:
+            layout.functions["searched"] = searched
             search = f"searched({prefix}value_flat, params, low, high, c)"
             layout.texts.append(f"def {prefix}best_flat({BEST.flat}):\n    return {search}")
+        layout.functions |= {"InPlay": InPlay, "dinkelbach": dinkelbach}
         solve = f"{prefix}solve_flat" if "solve" in self._parts else "dinkelbach"
         numbers = [layout.array(inner.numbers), layout.number(self.low), layout.number(self.high)]
         return f"InPlay({prefix}value_flat, {prefix}best_flat, {solve}, {', '.join(numbers)})"

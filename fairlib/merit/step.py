@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairlib.compilation import helper
-from fairlib.rules import PerArm
+from fairlib.rules.jit import helper
+from fairlib.rules.rule import PerArm
 
 
 class InPlay(NamedTuple):

@@ -16,7 +16,6 @@ from numba.np.random import distributions, generator_core
 
 from fairlib import checks, engine
 from fairlib.arms import DELAY, no_delay
-from fairlib.binding import Bound, piece, told
 from fairlib.page.generator import pcg64
 from fairlib.page.own import KINDS
 from fairlib.page.translate import (
@@ -32,7 +31,9 @@ from fairlib.page.translate import (
     Record,
     Script,
 )
-from fairlib.rules import Rule
+from fairlib.rules.bound_rule import Bound
+from fairlib.rules.layout import piece, told
+from fairlib.rules.rule import Rule
 from fairlib.stepping import OnArms, at_play
 
 _FLOATS = Array(REAL, 1)
@@ -233,7 +234,7 @@ def live(shows: Bound, arguments: list[str], seats: list[Any], axes: dict[str, i
     Examples
     --------
     >>> import fairlib as fl
-    >>> from fairlib.binding import Form
+    >>> from fairlib.rules.signature import Form
     >>> def shows(power, square: fl.rules.Number):
     ...     square[0] = 3.0**power
     >>> form = Form("a picture", "params, state, sliders", {"power": "sliders[0]"}, None, sizes=("K",))

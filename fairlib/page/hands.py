@@ -15,7 +15,7 @@ from fairlib import checks
 from fairlib.arms import bernoulli
 from fairlib.page.games import numbers, script
 from fairlib.policy import Policy
-from fairlib.rules import Number, rule
+from fairlib.rules.rule import Number, rule
 from fairlib.shares import SharedBandit, fair_learn
 
 __all__ = ["Attack", "Guess"]

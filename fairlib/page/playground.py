@@ -13,9 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.arms import TALLY, Bandit, bernoulli
-from fairlib.binding import Bound, opened
 from fairlib.classic import thompson_beta, ucb1
-from fairlib.compilation import helper
 from fairlib.contexts import ContextPolicy
 from fairlib.delays import fcts_d, fcucb_d, geometric
 from fairlib.delays.game import _cap, semi_tally
@@ -29,7 +27,10 @@ from fairlib.policy import RULE, Policy, any_of_the_best, explore, largest, shar
 from fairlib.ranks import fair_greedy, separate_groups
 from fairlib.ranks.worlds import WeightedBandit
 from fairlib.result import Result
-from fairlib.rules import News, Number, PerArm, Seen
+from fairlib.rules.bound_rule import Bound
+from fairlib.rules.jit import helper
+from fairlib.rules.layout import opened
+from fairlib.rules.rule import News, Number, PerArm, Seen
 from fairlib.shares import fair_learn, fair_ucb
 from fairlib.shares.game import _below_one_in_k, shares_tally
 

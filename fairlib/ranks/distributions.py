@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.binding import shown
-from fairlib.compilation import helper
+from fairlib.rules.bound_rule import shown
+from fairlib.rules.jit import helper
 
 
 @dataclass(frozen=True, eq=False, repr=False)

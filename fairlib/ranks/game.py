@@ -10,11 +10,11 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.binding import Bound
 from fairlib.contexts import CONTEXT_TALLY, ContextBandit, ContextPolicy, shortfall
 from fairlib.ranks.distributions import RewardDistribution, flat, rank
 from fairlib.result import Result
-from fairlib.rules import Number, PerGroup
+from fairlib.rules.bound_rule import Bound
+from fairlib.rules.rule import Number, PerGroup
 from fairlib.stepping import ContextRun, OnContexts, root
 
 

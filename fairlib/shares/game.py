@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.arms import TALLY, Bandit, earned
-from fairlib.binding import Bound
 from fairlib.result import Result
-from fairlib.rules import Number
+from fairlib.rules.bound_rule import Bound
+from fairlib.rules.rule import Number
 
 
 @dataclass(frozen=True, eq=False, repr=False)

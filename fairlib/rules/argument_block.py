@@ -15,7 +15,7 @@ from numba import carray, float64, int64, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from fairlib.compilation import direct, helper
+from fairlib.rules.jit import direct, helper
 
 _PLACE = 4  # numbers an array: its address, and up to three lengths
 
@@ -101,6 +101,10 @@ def float_blocks(desk, i):
     return carray(
         _pointer(_at(desk, 4 * i)), (_at(desk, 4 * i + 1), _at(desk, 4 * i + 2), _at(desk, 4 * i + 3)), np.float64
     )
+
+
+FINDER_OF = {each.__name__: each for each in (floats, wholes, float_rows, whole_rows, float_blocks)}
+"""The same by name."""
 
 
 class OnDesk:

@@ -2,7 +2,7 @@
 
 `seen`, `news`, `now`, `ridge`, `past`, `rng` and `p` come from the engine. An argument whose annotation says a size,
 such as ``low: PerArm``, is the rule's own memory, zero at the start. Every other argument is a setting. Draws, delays,
-merit functions and what a game sums are written in the same way; `fairlib.binding` hands them to the engine.
+merit functions and what a game sums are written in the same way; `fairlib.rules.bound_rule` hands them to the engine.
 """
 
 import inspect
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.compilation import helper
+from fairlib.rules.jit import helper
 
 Array = NDArray[np.float64]
 
