@@ -41,7 +41,12 @@ PACKAGE = ROOT / "fairlib"
 Site = tuple[str, tuple[int, int], str, int]
 FIRST = "fairlib/__init__.py"  # a file of the package that is the first to be collected is imported twice
 SECONDS = 300  # after which a test counts as one that never ends, and for which a mutant is put to the test at most
-COMPILERS = ["fairlib/rules/bound_rule.py", "fairlib/rules/jit.py", "fairlib/engine.py", "fairlib/stepping.py"]
+COMPILERS = [
+    "fairlib/rules/bound_rule.py",
+    "fairlib/rules/jit.py",
+    "fairlib/engine/simulate.py",
+    "fairlib/engine/stepping.py",
+]
 
 
 def sources() -> list[Path]:

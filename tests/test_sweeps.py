@@ -265,7 +265,7 @@ def test_a_full_disk_is_told_and_what_is_finished_is_kept(tmp_path, table):
 
 CLOSED = """
 import os, sys
-import fairlib as fl, fairlib.stores
+import fairlib as fl, fairlib.experiments.store
 from test_sweeps import MANY, measured
 fl.sweep(measured, MANY[:5], store=sys.argv[1] + "/old")
 os.chmod(sys.argv[1] + "/old", 0o555)

@@ -23,7 +23,7 @@ from helpers import same
 
 import fairlib as fl
 from fairlib import classic, delays, exposure, files, page, shares
-from fairlib.player import Player
+from fairlib.deploy import Player
 
 # Players --------------------------------------------------------------------------------------------------------------
 

@@ -7,10 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairlib import checks
+from fairlib.core import PerArm, Policy, ask, explore, helper, largest, of_one_play, rule, share_out
 from fairlib.merit import Merit, as_merit, cut
-from fairlib.policy import Policy, explore, largest, of_one_play, share_out
-from fairlib.rules.jit import helper
-from fairlib.rules.rule import PerArm, ask, rule
 
 _ByGroup = Annotated[np.ndarray, "number"]
 

@@ -7,12 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.arms import TALLY, Bandit
+from fairlib.core import Bandit, Bound, Number, Result, arm_metrics
 from fairlib.delays.laws import Law
 from fairlib.merit import Merit, as_merit, fair_policy
-from fairlib.result import Result
-from fairlib.rules.bound_rule import Bound
-from fairlib.rules.rule import Number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,7 +82,7 @@ class SemiBandit(Bandit):
     @cached_property
     def tally(self) -> Bound:
         """What the game sums: the three regrets."""
-        return Bound(semi_tally, TALLY, {"means": self.arms.means, "optimal": self.optimal})
+        return arm_metrics(semi_tally, means=self.arms.means, optimal=self.optimal)
 
     def quantiles(self, q: float) -> NDArray[np.float64]:
         """Within how many rounds a share q of each arm's rewards arrives (equation 2).

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairlib import checks
-from fairlib.arms import Delay
-from fairlib.rules.rule import Array
+from fairlib.core import Array, Delay
 
 
 class Law(Delay):

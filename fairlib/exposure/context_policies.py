@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.contexts import ContextPolicy, Ridge, dot, width
-from fairlib.linear import _posterior, posterior_draw
+from fairlib.baselines.linear import posterior_draw
+from fairlib.core import ContextPolicy, Ridge, dot, explore, posterior_settings, rule, width
 from fairlib.merit import Box, Merit, as_merit, best_in_box, cut, play_by_merit
-from fairlib.policy import explore
-from fairlib.rules.rule import rule
 
 
 @rule
@@ -62,7 +60,7 @@ def fairx_linucb(merit: Merit, radius: float, ridge: float = 1.0) -> ContextPoli
     Examples
     --------
     >>> import fairlib as fl
-    >>> from fairlib.contexts import sphere
+    >>> from fairlib.core import sphere
     >>> from fairlib.exposure import ContextExposureBandit
     >>> from fairlib.merit import exponential
     >>> game = ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1))
@@ -116,14 +114,14 @@ def fairx_lints(merit: Merit, prior_sd: float = 1.0, reward_sd: float = 1.0) -> 
     Examples
     --------
     >>> import fairlib as fl
-    >>> from fairlib.contexts import sphere
+    >>> from fairlib.core import sphere
     >>> from fairlib.exposure import ContextExposureBandit
     >>> from fairlib.merit import exponential
     >>> game = ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1))
     >>> bool(fl.simulate(game, fairx_lints(game.merit), 5000).fairness_regret[0, -1] < 400)
     True
     """
-    ridge, sd = _posterior(prior_sd, reward_sd)
+    ridge, sd = posterior_settings(prior_sd, reward_sd)
     return ContextPolicy("FairX-LinTS", fairx_lints_rule, ridge=ridge, sd=sd, merit=as_merit(merit))
 
 
@@ -161,7 +159,7 @@ def fairx_lineg(merit: Merit, epsilon: float, ridge: float = 1.0) -> ContextPoli
     Examples
     --------
     >>> import fairlib as fl
-    >>> from fairlib.contexts import sphere
+    >>> from fairlib.core import sphere
     >>> from fairlib.exposure import ContextExposureBandit
     >>> from fairlib.merit import exponential
     >>> game = ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1))
@@ -288,7 +286,7 @@ def fairx_linucb_search(merit: Merit, radius: float, ridge: float = 1.0, method:
     Examples
     --------
     >>> import fairlib as fl
-    >>> from fairlib.contexts import sphere
+    >>> from fairlib.core import sphere
     >>> from fairlib.exposure import ContextExposureBandit
     >>> from fairlib.merit import exponential
     >>> game = ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1))

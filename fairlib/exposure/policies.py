@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from fairlib import checks
-from fairlib.arms import LEAST_SHAPE
+from fairlib.core import LEAST_SHAPE, Policy, explore, rule, try_each_once
 from fairlib.merit import (
     Box,
     Merit,
@@ -15,8 +15,6 @@ from fairlib.merit import (
     fair_policy,
     play_by_merit,
 )
-from fairlib.policy import Policy, explore, try_each_once
-from fairlib.rules.rule import rule
 
 
 @rule

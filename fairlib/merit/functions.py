@@ -10,12 +10,10 @@ from numba import float64
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.core import Rule, helper, share_out
 from fairlib.merit.step import Box, InPlay, best_in_box, dinkelbach, exponential_in_box, searched, upper_ends
-from fairlib.policy import share_out
 from fairlib.rules.bound_rule import Bound
-from fairlib.rules.jit import helper
 from fairlib.rules.layout import Layout, Pluggable
-from fairlib.rules.rule import Rule
 from fairlib.rules.signature import Form
 
 VALUE = Form(

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairlib.rules.jit import helper
-from fairlib.rules.rule import PerArm
+from fairlib.core import PerArm, helper
 
 
 class InPlay(NamedTuple):

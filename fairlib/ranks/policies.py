@@ -6,12 +6,25 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from fairlib import checks
-from fairlib.contexts import ContextPolicy, Now, Past, absorb, dot, width
-from fairlib.policy import any_of_the_best, largest
+from fairlib.core import (
+    Array,
+    ContextPolicy,
+    Now,
+    Number,
+    Past,
+    PerDimension,
+    PerGroup,
+    Square,
+    absorb,
+    any_of_the_best,
+    dot,
+    helper,
+    largest,
+    rule,
+    width,
+)
 from fairlib.ranks.distributions import flat, rank
 from fairlib.ranks.game import RankBandit, _told
-from fairlib.rules.jit import helper
-from fairlib.rules.rule import Array, Number, PerDimension, PerGroup, Square, rule
 
 # Fair-Greedy (Sections 4 and 7) --------------------------------------------------------------------------------------
 
@@ -622,7 +635,7 @@ def oful_as_published_rule(exploration, now, ridge, log_det: Number, p):
 
 
 def oful_as_published(exploration: float = 1.0, ridge: float = 0.1) -> ContextPolicy:
-    r"""OFUL as the paper's public code has it, which is another rule than `fairlib.linear.oful`.
+    r"""OFUL as the paper's public code has it, which is another rule than `fairlib.baselines.linear.oful`.
 
     The candidate with the largest :math:`\hat\mu \cdot x + e\, \sqrt{2 \ln\det(V_t/\lambda)\, \ln t}\,
     \lVert x \rVert_{V_t^{-1}}`. The radius of a proof has the noise and the failure in it, and the root of one

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.contexts import World, dot
+from fairlib.core import World, dot, helper
 from fairlib.ranks.distributions import empirical, uniform_sum
 from fairlib.ranks.game import RankBandit
-from fairlib.rules.jit import helper
 
 
 @dataclass(frozen=True, eq=False, repr=False)

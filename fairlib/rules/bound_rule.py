@@ -403,7 +403,7 @@ def look_at_names(rule: Rule, form: Form) -> None:
 
     Examples
     --------
-    >>> from fairlib.policy import RULE
+    >>> from fairlib.core.policy import RULE
     >>> look_at_names(Rule(lambda seen, p: seen.count[0]), RULE)
     Traceback (most recent call last):
     TypeError: '<lambda>' asks seen for 'count'; it has t, selected, observed and total

@@ -213,8 +213,7 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     Examples
     --------
     >>> from numba import float64
-    >>> from fairlib.checks import _range
-    >>> from fairlib.contexts import dot
+    >>> from fairlib.core.ridge import dot
     >>> import numpy as np
     >>> compiled(dot, float64(float64[::1], float64[::1]))(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     11.0
@@ -300,7 +299,8 @@ def direct(made: Any) -> Any:
     Examples
     --------
     >>> from numba import float64
-    >>> from fairlib.contexts import dot
+    >>> import numpy as np
+    >>> from fairlib.core.ridge import dot
     >>> times = direct(compiled(dot, float64(float64[::1], float64[::1])))
     >>> times(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     11.0
@@ -357,7 +357,7 @@ def kept(text: str, functions: dict[str, Any], signature: Any) -> Any:
     Examples
     --------
     >>> from numba import float64
-    >>> from fairlib.contexts import dot
+    >>> from fairlib.core.ridge import dot
     >>> text = "def flat(x):" + chr(10) + "    return times(x, x)"
     >>> import numpy as np
     >>> kept(text, {"times": dot}, float64(float64[::1]))(np.array([3.0, 4.0]))

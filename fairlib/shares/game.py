@@ -10,10 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.arms import TALLY, Bandit, earned
-from fairlib.result import Result
-from fairlib.rules.bound_rule import Bound
-from fairlib.rules.rule import Number
+from fairlib.core import Bandit, Bound, Number, Result, arm_metrics, earned
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,7 +82,7 @@ class SharedBandit(Bandit):
     @cached_property
     def tally(self) -> Bound:
         """What the game sums: the two measures of unfairness."""
-        return Bound(shares_tally, TALLY, {"shares": self.shares})
+        return arm_metrics(shares_tally, shares=self.shares)
 
     def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, NDArray[np.float64]]) -> Result:
         """Add the regret of Definition 4.

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairlib import checks
-from fairlib.classic import ucb1
-from fairlib.policy import Policy, largest, of_one_play
-from fairlib.rules.rule import PerArm, ask, rule
+from fairlib.baselines.classic import ucb1
+from fairlib.core import PerArm, Policy, ask, largest, of_one_play, rule
 from fairlib.shares.game import _below_one_in_k, _one_an_arm
 
 
