@@ -9,7 +9,7 @@ import pytest
 from effort import Effort
 from turns import take_turns
 
-from fairlib.service import Service
+from fairlib.deploy import Service
 from fairlib.shares import fair_ucb
 
 

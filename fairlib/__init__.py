@@ -8,8 +8,8 @@ what all share. Each paper has a package of its own, such as `fairlib.exposure`,
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from fairlib.arms import Arms, Bandit, Delay, bernoulli, beta, gaussian
-from fairlib.classic import (
+from fairlib._version import __version__ as __version__
+from fairlib.baselines.classic import (
     epsilon_greedy,
     thompson_beta,
     thompson_gaussian,
@@ -18,37 +18,36 @@ from fairlib.classic import (
     ucb1_worst_case_bound,
     uniform,
 )
-from fairlib.conformance import check_policy
-from fairlib.contexts import ContextBandit, ContextPolicy, World
-from fairlib.engine import simulate
-from fairlib.evidence import Estimate, apart, estimate
+from fairlib.core.arms import Arms, Bandit, Delay, bernoulli, beta, gaussian
+from fairlib.core.contexts import ContextBandit, ContextPolicy, World
+from fairlib.core.policy import Policy
+from fairlib.core.result import Result
+from fairlib.deploy.player import Choice, Player
+from fairlib.engine.check_policy import check_policy
+from fairlib.engine.simulate import simulate
+from fairlib.engine.stepping import trace
+from fairlib.experiments.statistics import Estimate, apart, estimate
+from fairlib.experiments.sweep import SweepError, sweep
 from fairlib.merit import Merit
-from fairlib.player import Choice, Player
-from fairlib.policy import Policy
-from fairlib.result import Result
-from fairlib.rules import Number, PerArm, PerDimension, PerGroup, Square, ask, rule
-from fairlib.stepping import trace
-from fairlib.sweeps import SweepError, sweep
+from fairlib.rules.rule import Number, PerArm, PerDimension, PerGroup, Square, ask, rule
 
 if TYPE_CHECKING:  # what `__getattr__` finds, for those who only read the code
     from fairlib import after as after
-    from fairlib import classic as classic
-    from fairlib import contexts as contexts
     from fairlib import data as data
     from fairlib import delays as delays
-    from fairlib import explorers as explorers
+    from fairlib import deploy as service  # noqa: F401
     from fairlib import exposure as exposure
-    from fairlib import figures as figures
-    from fairlib import linear as linear
-    from fairlib import live as live
     from fairlib import merit as merit
-    from fairlib import page as page
     from fairlib import ranks as ranks
-    from fairlib import replay as replay
-    from fairlib import service as service
     from fairlib import shares as shares
-
-__version__ = "0.1.0"
+    from fairlib import web as page  # noqa: F401
+    from fairlib.baselines import classic as classic
+    from fairlib.baselines import linear as linear
+    from fairlib.book import explorers as explorers
+    from fairlib.book import figures as figures
+    from fairlib.book import live as live
+    from fairlib.core import contexts as contexts
+    from fairlib.experiments import replay as replay
 
 __all__ = [
     "Arms",
@@ -89,33 +88,36 @@ __all__ = [
     "uniform",
 ]
 
-# The import of the package must stay quick, and behind some of these stands Matplotlib: each waits until it is used.
-_LATER = frozenset(
-    [
-        "after",
-        "classic",
-        "contexts",
-        "data",
-        "delays",
-        "explorers",
-        "exposure",
-        "figures",
-        "linear",
-        "live",
-        "merit",
-        "page",
-        "ranks",
-        "replay",
-        "service",
-        "shares",
-    ]
-)
+# The import of the package must stay quick, and some of these need Matplotlib: each is imported when it is first used.
+_LATER = {
+    "after": "fairlib.after",
+    "baselines": "fairlib.baselines",
+    "book": "fairlib.book",
+    "classic": "fairlib.baselines.classic",
+    "contexts": "fairlib.core.contexts",
+    "data": "fairlib.data",
+    "delays": "fairlib.delays",
+    "deploy": "fairlib.deploy",
+    "experiments": "fairlib.experiments",
+    "explorers": "fairlib.book.explorers",
+    "exposure": "fairlib.exposure",
+    "figures": "fairlib.book.figures",
+    "linear": "fairlib.baselines.linear",
+    "live": "fairlib.book.live",
+    "merit": "fairlib.merit",
+    "page": "fairlib.web",
+    "ranks": "fairlib.ranks",
+    "replay": "fairlib.experiments.replay",
+    "service": "fairlib.deploy",
+    "shares": "fairlib.shares",
+    "web": "fairlib.web",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Import a module of the package when it is first asked for."""
     if name in _LATER:
-        return importlib.import_module(f"fairlib.{name}")
+        return importlib.import_module(_LATER[name])
     raise AttributeError(f"module 'fairlib' has no attribute {name!r}")
 
 

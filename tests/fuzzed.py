@@ -40,11 +40,11 @@ from fairlib import page as pg
 from fairlib import ranks as rk
 from fairlib import replay as rp
 from fairlib import shares as sh
-from fairlib.compilation import _known
-from fairlib.explorers import Explorer, Slider
+from fairlib.book import Explorer, Slider
+from fairlib.core import Rule
+from fairlib.deploy import Service, app
 from fairlib.merit import Merit, exponential, power
-from fairlib.rules import Rule
-from fairlib.service import Service, app
+from fairlib.rules.jit import HELPERS
 
 # Odd values ----------------------------------------------------------------------------------------------------------
 
@@ -884,7 +884,7 @@ CALLS: dict[Any, dict[str, Known]] = {
     sh.fair_ucb_worst_case_bound: {},
     sh.fair_ucb_regret_bound: SHARED,
     sh.t_fair_ucb_bound: SHARED,
-    # fairlib.explorers, figures, linear, live
+    # fairlib.book.explorers, figures, linear, live
     Slider: {
         "label": of("Power", text(empty=False)),
         "values": of([1, 2], either(list_of(real(), *range(2, 61)), list_of(text(empty=False), *range(2, 61)))),
@@ -938,7 +938,7 @@ CALLS: dict[Any, dict[str, Known]] = {
         "run": of(0, whole(0)),
     },
     lv.said: {"text": of("{a:g}", text()), "values": of({"a": 1.0}, a(dict), "'a'")},
-    # fairlib.replay, service
+    # fairlib.experiments.replay, service
     rp.replay: {
         "events": LOG,
         "policy": Known(fl.ucb1, either(a(fl.Policy), called), ("means",)),
@@ -1077,7 +1077,7 @@ def is_door(thing: Any) -> bool:
     if inspect.isclass(thing):
         checked = hasattr(thing, "__post_init__") or ("__init__" in vars(thing) and not is_dataclass(thing))
         return not issubclass(thing, tuple | Exception) and checked and not issubclass(thing, fl.Result)
-    if not (inspect.isfunction(thing) or hasattr(thing, "cache_clear")) or thing in _known:
+    if not (inspect.isfunction(thing) or hasattr(thing, "cache_clear")) or thing in HELPERS:
         return False
     parameters = inspect.signature(thing).parameters.values()
     return not parameters or any(each.annotation is not each.empty for each in parameters)

@@ -10,9 +10,9 @@ import pytest
 from numpy.random import PCG64, Generator, SeedSequence
 
 import fairlib as fl
-from fairlib import engine
+from fairlib.engine import loops, simulate
+from fairlib.engine.agent import Seat, fresh_past
 from fairlib.merit import Merit
-from fairlib.stepping import Seat, fresh_past
 
 
 @fl.rule
@@ -47,9 +47,9 @@ def both_ways(game: Any, policy: Any, horizon: int, **how: Any) -> fl.Result:
 def engine_in_python() -> Iterator[None]:
     """Leave the engine's loops, which are compiled, to Python, which minds each place of an array."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "direct", lambda made: made)
-        patch.setattr(engine, "_compiled_engine", lambda: engine.play_rounds)
-        patch.setattr(engine, "_compiled_context_engine", lambda: engine.play_contexts)
+        patch.setattr(simulate, "direct", lambda made: made)
+        patch.setattr(simulate, "compiled_arms_loop", lambda: loops.play_rounds)
+        patch.setattr(simulate, "compiled_context_loop", lambda: loops.play_contexts)
         yield
 
 

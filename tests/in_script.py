@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from py_mini_racer import MiniRacer
 
-from fairlib.page.games import numbers, runtime, script
+from fairlib.web.scripts import numbers, runtime, script
 
 # The one function of a browser that the runtime needs and the bare language has not.
 _ATOB = """

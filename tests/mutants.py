@@ -41,7 +41,12 @@ PACKAGE = ROOT / "fairlib"
 Site = tuple[str, tuple[int, int], str, int]
 FIRST = "fairlib/__init__.py"  # a file of the package that is the first to be collected is imported twice
 SECONDS = 300  # after which a test counts as one that never ends, and for which a mutant is put to the test at most
-COMPILERS = ["fairlib/binding.py", "fairlib/compilation.py", "fairlib/engine.py", "fairlib/stepping.py"]
+COMPILERS = [
+    "fairlib/rules/bound_rule.py",
+    "fairlib/rules/jit.py",
+    "fairlib/engine/simulate.py",
+    "fairlib/engine/stepping.py",
+]
 
 
 def sources() -> list[Path]:
@@ -154,7 +159,7 @@ def homes(folder: Path) -> dict[str, Path]:
     """Return where Numba keeps the code that it compiles in a copy of the project, by what the code is made of."""
     from numba.core.caching import UserProvidedCacheLocator as Locator
 
-    from fairlib.compilation import fingerprint
+    from fairlib.rules.jit import fingerprint
 
     code = folder / "fairlib" / "__pycache__" / f"numba-{fingerprint(folder / 'fairlib')}"
     files = {".".join((parent := file.parent.relative_to(ROOT)).parts): folder / parent for file in sources()}

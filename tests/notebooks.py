@@ -40,7 +40,8 @@ REFERENCE_OPTIONS = ("--refresh-references", "--execute-only")
 # In a live notebook a slider draws when all cells have run. Then its figure must still look at what it looked at.
 LAST = """
 import gc
-from fairlib.explorers import Explorer, _draw
+from fairlib.book import Explorer
+from fairlib.book.explorers import _draw
 for explorer in [thing for thing in gc.get_objects() if type(thing) is Explorer]:  # isinstance stops at a dead proxy
     for setting in (explorer.settings[0], explorer._start, explorer.settings[-1]):
         same = _draw(explorer._figure, setting) == explorer.frame(**setting)

@@ -40,12 +40,13 @@ def watch(shell: Any) -> None:
     display.formatters[FORMAT] = added = Format(parent=display)
     # By its base class: what is known of Figure is forgotten when a chapter sets its style.
     added.for_type(FigureBase, lambda figure: {"drawn": drawn(figure)})
-    added.for_type_by_name("fairlib.explorers", "Explorer", explored)
+    added.for_type_by_name("fairlib.book.explorers", "Explorer", explored)
 
 
 def explored(explorer: Any) -> dict[str, Any]:
     """Draw an explorer where it starts, and with each slider at its first, middle and last value."""
-    from fairlib.explorers import _draw, _reads  # the kernel's, not the one of whoever tests
+    from fairlib.book.explorers import _draw  # the kernel's, not the one of whoever tests
+    from fairlib.book.sliders import _reads  # the kernel's, not the one of whoever tests
 
     pictures: list[Figure] = []
     settings = [start := explorer._start]

@@ -17,7 +17,7 @@ import fairlib as fl
 from fairlib import contexts as co
 from fairlib import delays as de
 from fairlib import ranks as rk
-from fairlib.arms import beta_draw, gaussian_draw
+from fairlib.core.arms import beta_draw, gaussian_draw
 from fairlib.merit import clipped, exponential, power
 
 FULL = os.environ.get("PROPERTIES") == "full"

@@ -18,7 +18,7 @@ from numpy.random import default_rng
 
 import fairlib as fl
 from fairlib import delays, linear, ranks, shares
-from fairlib.rules import Array
+from fairlib.core import Array
 
 K, D, G, ROUNDS, HORIZON = 4, 3, 3, 12, 40
 

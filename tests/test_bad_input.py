@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 
 import fairlib as fl
 from fairlib import checks, delays, exposure, figures, linear, ranks
-from fairlib.contexts import Ridge, linear_table, sphere, table
-from fairlib.explorers import Slider, explore
+from fairlib.book import Slider, explore
+from fairlib.core import Ridge, linear_table, sphere, table
 from fairlib.merit import exponential
 
 SECTION = ranks.section_6()

@@ -24,7 +24,7 @@ from fairlib import delays as de
 from fairlib import exposure as ex
 from fairlib import ranks as rk
 from fairlib import shares as sh
-from fairlib.contexts import sphere
+from fairlib.core import sphere
 from fairlib.merit import exponential, power
 
 

@@ -11,7 +11,7 @@ from scipy.special import zeta
 from scipy.stats import beta, norm
 
 import fairlib as fl
-from fairlib.policy import largest
+from fairlib.core import largest
 
 
 def test_ucb1_by_hand():

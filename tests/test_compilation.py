@@ -10,16 +10,18 @@ import pytest
 import zoo
 
 import fairlib
-from fairlib import classic, compilation, delays, engine, exposure, linear, merit, ranks, shares
-from fairlib.stepping import AtPlay, at_play
+from fairlib import classic, delays, exposure, linear, merit, ranks, shares
+from fairlib.engine import loops
+from fairlib.engine.stepping import AtPlay, at_play
+from fairlib.rules import jit
 
 PACKAGE = pathlib.Path(fairlib.__file__).parent
 PLAY = """
 import fairlib as fl
-from fairlib import engine
+from fairlib.engine import loops
 policy = fl.ucb1()
 result = fl.simulate(fl.Bandit(fl.bernoulli([0.2, 0.8])), policy, 1000, rounds=[1000])
-loaded = [sum(each.stats.cache_hits.values()) for each in (engine._compiled_engine(), policy.bound.compiled())]
+loaded = [sum(each.stats.cache_hits.values()) for each in (loops.compiled_arms_loop(), policy.bound.compiled())]
 print(result.selected[0, 0].tolist(), *loaded)
 """
 
@@ -40,13 +42,13 @@ def play(folder):
 
 
 def test_a_helper_edited_under_a_warm_cache_is_not_served_stale(tmp_path):
-    """The helper stands in policy.py, its caller in classic.py, which is not touched."""
+    """The helper is in core, its caller in baselines, which is not touched."""
     shutil.copytree(PACKAGE, tmp_path / "fairlib", ignore=shutil.ignore_patterns("__pycache__"))
     first, _ = play(tmp_path)
     again, hits = play(tmp_path)
     assert again == first
     assert hits == [1, 1], "the second process should have loaded the engine and the rule from disk"
-    source = tmp_path / "fairlib" / "policy.py"
+    source = tmp_path / "fairlib" / "core" / "steps.py"
     text = source.read_text(encoding="utf-8")
     assert text.count("if p[a] > p[best]:") == 1
     source.write_text(text.replace("if p[a] > p[best]:", "if p[a] < p[best]:"), encoding="utf-8")
@@ -78,7 +80,7 @@ def parts(policy):
 def test_rules_are_kept_on_disk_however_deep_in_the_package_they_stand(policy):
     kept = policy.bound.compiled().stats.cache_path
     assert kept is not None, "compiled anew in every process"
-    assert pathlib.Path(kept).is_relative_to(compilation.cache_folder())
+    assert pathlib.Path(kept).is_relative_to(jit.cache_folder())
 
 
 @pytest.mark.parametrize("name", zoo.ZOO)
@@ -88,17 +90,17 @@ def test_all_that_the_package_plays_with_can_be_kept_on_disk(name):
     for game in map(zoo.game, entry.games):
         policy = entry.make(game)
         if entry.short:
-            assert all(map(compilation.is_ours, parts(policy).values()))
+            assert all(map(jit.is_ours, parts(policy).values()))
         drawn = [game.world.draw] if hasattr(game, "world") else [game.arms.draw]
         late = [game.delay.draw] if getattr(game, "delay", None) else []
         own = ("beta, own delay", "gaussian, uneven delay")  # as a reader would write them
         for bound in [game.tally, *drawn, *(late if not any(game is zoo.game(each) for each in own) else [])]:
-            assert all(map(compilation.is_ours, bound.layout().functions.values()))
+            assert all(map(jit.is_ours, bound.layout().functions.values()))
 
 
 def functions(game: AtPlay):
     """Return the compiled functions of a game at play."""
-    made = [each for each in vars(game).values() if isinstance(each, fairlib.desk.OnDesk)]
+    made = [each for each in vars(game).values() if isinstance(each, fairlib.rules.argument_block.OnDesk)]
     return [each.compiled for each in made]
 
 
@@ -110,16 +112,16 @@ def test_a_fresh_process_compiles_nothing_of_the_package_and_imports_nothing_hea
     for name in FIRST:
         entry = zoo.ZOO[name]
         at_play(zoo.game(entry.games[0]), entry.make(zoo.game(entry.games[0])))  # keeps the code on disk
-    engine._compiled_engine()
-    engine._compiled_context_engine()
+    loops.compiled_arms_loop()
+    loops.compiled_context_loop()
     said = run(
         f"""
 import sys
 import fairlib as fl
-from fairlib import compilation
+from fairlib.rules import jit
 before = set(sys.modules)
 asked = []
-inner = compilation.compiled
+inner = jit.compiled
 def compiled(*given):
     asked.append(inner(*given))
     return asked[-1]
@@ -256,11 +258,11 @@ def test_a_reader_s_own_rule_is_not_kept_with_the_package_s():
 
 def test_the_fingerprint_sees_every_source(tmp_path):
     (tmp_path / "one.py").write_text("x = 1\n", encoding="utf-8")
-    before = compilation.fingerprint(tmp_path)
+    before = jit.fingerprint(tmp_path)
     (tmp_path / "two.py").write_text("", encoding="utf-8")
-    with_two = compilation.fingerprint(tmp_path)
+    with_two = jit.fingerprint(tmp_path)
     (tmp_path / "one.py").write_text("x = 2\n", encoding="utf-8")
-    assert len({before, with_two, compilation.fingerprint(tmp_path)}) == 3
+    assert len({before, with_two, jit.fingerprint(tmp_path)}) == 3
 
 
 def test_nobody_else_s_cache_is_moved():
@@ -274,22 +276,22 @@ def test_nobody_else_s_cache_is_moved():
 def test_a_folder_that_cannot_be_written_is_not_used(tmp_path, monkeypatch):
     blocked = tmp_path / "a-file"
     blocked.write_text("", encoding="utf-8")
-    monkeypatch.setattr(compilation, "_PACKAGE", blocked)
+    monkeypatch.setattr(jit, "PACKAGE", blocked)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    compilation.cache_folder.cache_clear()
+    jit.cache_folder.cache_clear()
     try:
-        assert compilation.cache_folder().is_relative_to(tmp_path / "home")
+        assert jit.cache_folder().is_relative_to(tmp_path / "home")
         monkeypatch.setenv("HOME", str(blocked))
-        compilation.cache_folder.cache_clear()
-        assert compilation.cache_folder().is_dir()
+        jit.cache_folder.cache_clear()
+        assert jit.cache_folder().is_dir()
     finally:
-        compilation.cache_folder.cache_clear()
+        jit.cache_folder.cache_clear()
 
 
 READ_ONLY = """
 import os, pathlib, tempfile
-from fairlib import compilation
-beside = compilation._PACKAGE / "__pycache__"
+from fairlib.rules import jit
+beside = jit.PACKAGE / "__pycache__"
 def allowed(path, mode, was=os.access):
     return not (mode & os.W_OK and pathlib.Path(path).is_relative_to(beside)) and was(path, mode)
 def refused(*how, was=tempfile.TemporaryFile, **more):
@@ -297,7 +299,7 @@ def refused(*how, was=tempfile.TemporaryFile, **more):
         raise PermissionError(13, "Permission denied")
     return was(*how, **more)
 os.access, tempfile.TemporaryFile = allowed, refused
-compilation._parents = lambda: iter((beside, pathlib.Path("other")))
+jit._parents = lambda: iter((beside, pathlib.Path("other")))
 """
 
 
@@ -353,54 +355,54 @@ def test_a_user_without_a_home_needs_none(tmp_path, monkeypatch):
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(pathlib.Path, "home", homeless)
-    compilation.cache_folder.cache_clear()
+    jit.cache_folder.cache_clear()
     try:
-        assert compilation.cache_folder().is_relative_to(pathlib.Path(compilation.__file__).parent)
+        assert jit.cache_folder().is_relative_to(PACKAGE)
         blocked = tmp_path / "a-file"
         blocked.write_text("", encoding="utf-8")
-        monkeypatch.setattr(compilation, "_PACKAGE", blocked)
-        compilation.cache_folder.cache_clear()
-        assert compilation.cache_folder().is_dir()
+        monkeypatch.setattr(jit, "PACKAGE", blocked)
+        jit.cache_folder.cache_clear()
+        assert jit.cache_folder().is_dir()
     finally:
-        compilation.cache_folder.cache_clear()
+        jit.cache_folder.cache_clear()
 
 
 def test_a_folder_of_one_process_alone_is_gone_with_it(tmp_path):
     code = """
-from fairlib import compilation
-compilation._parents = lambda: iter(())
-print(compilation.cache_folder(), compilation.cache_folder().is_dir())
+from fairlib.rules import jit
+jit._parents = lambda: iter(())
+print(jit.cache_folder(), jit.cache_folder().is_dir())
 """
     folder, was_there = run(code, tmp_path, PACKAGE.parent).split()
     assert pathlib.Path(folder).name.startswith("fairlib-")
     assert was_there == "True"
     assert not pathlib.Path(folder).exists()
     # Who tidies up may have been there before.
-    run(f"{code}\nimport shutil\nshutil.rmtree(compilation.cache_folder())", tmp_path, PACKAGE.parent)
+    run(f"{code}\nimport shutil\nshutil.rmtree(jit.cache_folder())", tmp_path, PACKAGE.parent)
 
 
 def test_what_former_sources_left_is_removed_but_for_the_last(tmp_path, monkeypatch):
     for age in range(9):
         (tmp_path / "__pycache__" / f"numba-{age}" / "made").mkdir(parents=True)
         os.utime(tmp_path / "__pycache__" / f"numba-{age}", (1e9 - age, 1e9 - age))
-    monkeypatch.setattr(compilation, "_PACKAGE", tmp_path)
-    compilation.cache_folder.cache_clear()
+    monkeypatch.setattr(jit, "PACKAGE", tmp_path)
+    jit.cache_folder.cache_clear()
     try:
-        now = compilation.cache_folder().name
+        now = jit.cache_folder().name
     finally:
-        compilation.cache_folder.cache_clear()
+        jit.cache_folder.cache_clear()
     assert {each.name for each in (tmp_path / "__pycache__").iterdir()} == {now, "numba-0", "numba-1", "numba-2"}
 
 
 DAMAGE = """
 import pathlib
 from numba import float64
-from fairlib import compilation
-from fairlib.contexts import dot
+from fairlib.rules import jit
+from fairlib.core import dot
 folder = pathlib.Path({folder!r})
-compilation.cache_folder = lambda: folder
+jit.cache_folder = lambda: folder
 import numpy as np
-made = compilation.compiled(dot, float64(float64[::1], float64[::1]))
+made = jit.compiled(dot, float64(float64[::1], float64[::1]))
 assert made(np.array([1.0, 2.0]), np.array([3.0, 4.0])) == 11.0
 print(sum(made.stats.cache_hits.values()))
 """

@@ -16,9 +16,8 @@ import zoo
 from numpy import exp, inf
 
 import fairlib as fl
+from fairlib.core import Number, PerArm, largest
 from fairlib.merit import play_by_merit
-from fairlib.policy import largest
-from fairlib.rules import Number, PerArm
 
 # Policies that keep to the rules ------------------------------------------------------------------------------------
 

@@ -8,8 +8,7 @@ import pytest
 from helpers import both_ways, streams
 
 import fairlib as fl
-from fairlib.contexts import Now, Past, Ridge, World, absorb, dot, linear_table, sphere, table, width
-from fairlib.rules import News
+from fairlib.core import News, Now, Past, Ridge, World, absorb, dot, linear_table, sphere, table, width
 
 
 def coin(now, p):

@@ -15,8 +15,8 @@ from scipy.stats import beta, binom
 import fairlib as fl
 from fairlib import delays as de
 from fairlib import merit as me
-from fairlib.policy import select
-from fairlib.stepping import Seat
+from fairlib.core import select
+from fairlib.engine.agent import Seat
 
 MERIT = me.power(2, 4)
 MEANS = np.array([0.3, 0.5, 0.7, 0.9, 0.8, 0.6, 0.4])

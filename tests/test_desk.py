@@ -11,13 +11,13 @@ from helpers import same
 from numba import float64, int64, njit, types
 
 import fairlib as fl
-from fairlib import engine
-from fairlib.arms import DELAY, DRAW, TALLY
-from fairlib.contexts import CONTEXT_RULE, CONTEXT_TALLY, ROUND
-from fairlib.desk import FINDERS, OnDesk, desk, float_blocks, float_rows, floats, whole_rows, wholes
-from fairlib.policy import RULE
-from fairlib.rules import Array, Seen
-from fairlib.stepping import at_play
+from fairlib.core import Array, Seen
+from fairlib.core.arms import DELAY, DRAW, TALLY
+from fairlib.core.contexts import CONTEXT_RULE, CONTEXT_TALLY, ROUND
+from fairlib.core.policy import RULE
+from fairlib.engine import simulate
+from fairlib.engine.stepping import at_play
+from fairlib.rules.argument_block import FINDERS, OnDesk, desk, float_blocks, float_rows, floats, whole_rows, wholes
 
 RNG = np.random.default_rng(0)
 ARRAYS = {
@@ -157,7 +157,7 @@ def test_a_game_leaves_no_array_behind(game, policy, runs, monkeypatch):
         lay.extend(map(weakref.ref, arrays))
         return desk(*arrays)
 
-    monkeypatch.setattr(engine, "desk", noting)
+    monkeypatch.setattr(simulate, "desk", noting)
     result = fl.simulate(game, policy, 200, runs=runs, seed=3)
     gc.collect()
     assert len(lay) > 10 * runs

@@ -22,12 +22,11 @@ from hypothesis import strategies as st
 from jupyter_client.manager import KernelManager
 
 import fairlib as fl
-from fairlib import delays, engine, shares
-from fairlib.arms import TALLY, gaussian_draw
-from fairlib.binding import Bound
-from fairlib.policy import select, share_out
-from fairlib.rules import Number, ask
-from fairlib.stepping import at_play
+from fairlib import delays, shares
+from fairlib.core import Number, arm_metrics, ask, select, share_out
+from fairlib.core.arms import gaussian_draw
+from fairlib.engine import loops, simulate
+from fairlib.engine.stepping import at_play
 
 SELLERS = fl.bernoulli([0.9, 0.8, 0.5, 0.2])
 POLICIES = [fl.ucb1(), fl.uniform(), fl.epsilon_greedy(0.1), fl.thompson_beta(), fl.thompson_gaussian()]
@@ -73,7 +72,7 @@ def test_a_run_does_not_depend_on_how_many_are_asked_for_nor_on_the_processors(m
     few = fl.simulate(game, fl.thompson_beta(), 500, runs=5, seed=3)
     assert np.array_equal(many.selected[:5], few.selected)
     for processors in (1, 7):
-        monkeypatch.setattr(engine, "_processors", lambda n=processors: n)
+        monkeypatch.setattr(simulate, "_processors", lambda n=processors: n)
         assert same(many, fl.simulate(game, fl.thompson_beta(), 500, runs=16, seed=3))
 
 
@@ -263,7 +262,7 @@ def test_a_game_may_sum_what_it_likes():
     class Watched(fl.Bandit):
         @property
         def tally(self):
-            return Bound(sum_both, TALLY, {"means": self.arms.means})
+            return arm_metrics(sum_both, means=self.arms.means)
 
         def result(self, rounds, selected, reward, sums):
             return sums
@@ -303,7 +302,7 @@ def test_memory_does_not_grow_with_the_horizon():
 
 def test_a_changed_setting_compiles_nothing(monkeypatch):
     fl.simulate(fl.Bandit(SELLERS), fl.epsilon_greedy(0.1), 10)
-    for name in ("fairlib.binding.kept", "fairlib.binding.at_once", "fairlib.compilation._njit"):
+    for name in ("fairlib.rules.bound_rule.kept", "fairlib.rules.bound_rule.at_once", "fairlib.rules.jit._njit"):
         monkeypatch.setattr(name, None)  # would be called
     for epsilon in (0.2, 0.3, 0.4):
         fl.simulate(fl.Bandit(fl.bernoulli([epsilon, 0.5])), fl.epsilon_greedy(epsilon), 10 + int(10 * epsilon))
@@ -477,7 +476,7 @@ def test_the_engine_s_own_text_stops_in_plain_python_when_it_is_told_to(game, mo
     def interrupted(*_: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engine, "wait", interrupted)
+    monkeypatch.setattr(simulate, "wait", interrupted)
     with engine_in_python():
         with pytest.raises(KeyboardInterrupt):
             fl.simulate(game, policy, 1)  # so that all is compiled before the clock runs
@@ -637,14 +636,14 @@ print(psutil.Process().memory_info().rss - before)
 @pytest.mark.parametrize("number", [2, 63, 64, 65, 700])
 def test_however_much_is_under_way_it_arrives_in_the_order_that_the_stepped_game_has(number, room, monkeypatch):
     """The compiled engine keeps it in chains, and begins anew when there is no more room; the stepped one in a dict."""
-    monkeypatch.setattr(engine, "_ROOM", room)
+    monkeypatch.setattr(simulate, "_ROOM", room)
     echo = fl.Delay(lambda spread, rng: int(rng.random() * spread), spread=[number, number, 3 * number])
     game = fl.Bandit(fl.beta([2, 1, 3], [1, 2, 3]), plays=2, delay=echo)
     policy = fl.Policy("by the sums", by_sums, plays=2)
     compiled = fl.simulate(game, policy, 3 * number + 50, runs=2, seed=number)
     stepped = fl.simulate(game, policy.replace(interpret=True), 3 * number + 50, runs=2, seed=number)
     assert same(compiled, stepped)
-    monkeypatch.setattr(engine, "_CHAINS", 4)  # what was compiled has them all
+    monkeypatch.setattr(loops, "_CHAINS", 4)  # what was compiled has them all
     with engine_in_python():
         assert same(stepped, fl.simulate(game, policy, 3 * number + 50, runs=2, seed=number))
 
@@ -674,7 +673,7 @@ def never_asks(learner, seen, p):
 
 @pytest.mark.parametrize("room", [5, 2**20])
 def test_news_that_nobody_reads_for_long_waits_for_its_reader(room, monkeypatch):
-    monkeypatch.setattr(engine, "_ROOM", room)
+    monkeypatch.setattr(simulate, "_ROOM", room)
 
     @fl.rule
     def counts(number: int, news, p):
@@ -691,8 +690,8 @@ def test_news_that_nobody_reads_for_long_waits_for_its_reader(room, monkeypatch)
 
 def test_memory_for_late_news_is_said_when_there_is_more_than_was_thought_of(monkeypatch):
     game = fl.Bandit(fl.bernoulli([0.9, 0.5]), delay=delays.fixed([50, 50]))
-    monkeypatch.setattr(engine, "_ROOM", 1)
-    monkeypatch.setattr(engine, "_MUCH", 80)
+    monkeypatch.setattr(simulate, "_ROOM", 1)
+    monkeypatch.setattr(simulate, "_MUCH", 80)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         fl.simulate(game, delays.cucb_d(1), 60, rounds=range(1, 61))
@@ -704,7 +703,7 @@ def test_memory_for_late_news_is_said_when_there_is_more_than_was_thought_of(mon
 
 def test_much_memory_is_said_before_it_is_taken_and_too_much_refused(monkeypatch):
     taken: list[Any] = []
-    monkeypatch.setattr(engine, "_MUCH", 1000)
+    monkeypatch.setattr(simulate, "_MUCH", 1000)
     zeros = np.zeros
 
     def noted(shape: Any, *kind: Any, **more: Any) -> Any:

@@ -13,11 +13,10 @@ import pytest
 from matplotlib.figure import Figure
 
 import fairlib as fl
-from fairlib.explorers import Explorer, Slider, explore
+from fairlib.book import Explorer, Live, LiveFigure, Slider, explore, moving
+from fairlib.core import Array, Number, PerArm
 from fairlib.exposure import ExposureBandit
-from fairlib.live import Live, LiveFigure, moving
 from fairlib.merit import exponential
-from fairlib.rules import Array, Number, PerArm
 
 
 @pytest.fixture(autouse=True)

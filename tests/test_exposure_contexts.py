@@ -16,7 +16,7 @@ import fairlib as fl
 from fairlib import exposure as ex
 from fairlib import linear as li
 from fairlib import merit as me
-from fairlib.contexts import Ridge, absorb, linear_table, sphere, table, width
+from fairlib.core import Ridge, absorb, linear_table, sphere, table, width
 
 MERITS = [me.exponential(3, -1, 1), me.power(2, 4), me.clipped(0.1)]
 named = pytest.mark.parametrize("merit", MERITS, ids=lambda merit: merit.name)

@@ -13,11 +13,11 @@ import fairlib as fl
 from fairlib import delays as de
 from fairlib import shares as sh
 from fairlib.after import ncb
-from fairlib.contexts import sphere
+from fairlib.core import sphere
 from fairlib.data import Event, Pool
+from fairlib.experiments.replay import replay
 from fairlib.merit import power
 from fairlib.ranks import acceptance_given_past, section_6
-from fairlib.replay import replay
 
 GAME = fl.Bandit(fl.bernoulli([0.9, 0.5]))
 CONTEXTS = fl.ContextBandit(sphere(3, [0.6, 0.8]))

@@ -77,7 +77,7 @@ def drafts(tmp_path_factory) -> tuple[Path, str]:
     write(folder, "changed", checked, cell("print('one\\ntwo')", CHECKED), stored=[["42"], ["one", "three"]])
     write(folder, "unstored", checked)
     figure = "def draw(n):\n    return Figure(label=f'{n} of {total}')\nexplore(draw, n=Slider('n', [1, 2]))"
-    imports = "from matplotlib.figure import Figure\nfrom fairlib.explorers import Slider, explore\ntotal = 2"
+    imports = "from matplotlib.figure import Figure\nfrom fairlib.book.explorers import Slider, explore\ntotal = 2"
     drawn = {"draw": {"n=1": ["says: 1 of 2"], "n=2": ["says: 2 of 2"]}}
     write(folder, "reused", cell(imports), cell(figure), cell("total = 3"), pictures=drawn)
     write(folder, "surplus", checked, stored=[["42"], ["43"]])
@@ -167,7 +167,7 @@ plt.figure(layout="constrained")
 plt.bar([1, 2], [3, 4], label="heights")
 plt.show()"""
 GROWTH = """from matplotlib.figure import Figure
-from fairlib.explorers import Slider, explore
+from fairlib.book import Slider, explore
 def growth(n):
     fig = Figure(label=f"It grows to {n * 2:g}.")
     fig.subplots().plot(range(11), [n / 5 * x for x in range(11)], label="growth")

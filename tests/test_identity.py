@@ -18,7 +18,7 @@ import pytest
 import fairlib as fl
 from fairlib import contexts, merit, shares
 from fairlib import identity as idy
-from fairlib.identity import identity
+from fairlib.experiments.identity import identity
 
 
 def add(x, c=0):
@@ -297,7 +297,7 @@ def test_without_a_store_nothing_has_to_be_identified():
 
 
 def test_functions_of_packages_and_of_python_are_known_by_name():
-    assert identity(fl.simulate)["experiment"] == {"itself": "fairlib.engine.simulate"}
+    assert identity(fl.simulate)["experiment"] == {"itself": "fairlib.engine.simulate.simulate"}
     assert identity(dict)["experiment"] == {"itself": "builtins.dict"}
     pandas = identity(lambda: pd.concat)
     assert pandas["experiment"]["pd"] == "module pandas"

@@ -20,13 +20,11 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 import fairlib as fl
+from fairlib.book import Explorer, Live, Slider, explore, moving, said, use_style
+from fairlib.core import Array, Number, PerArm
 from fairlib.delays import biased
-from fairlib.explorers import Explorer, Slider, explore
-from fairlib.figures import use_style
-from fairlib.live import Live, moving, said
-from fairlib.page import games
-from fairlib.rules import Array, Number, PerArm
 from fairlib.shares import SharedBandit, fair_learn, fair_ucb
+from fairlib.web import scripts
 
 Curve = Annotated[Array, 9]
 Bars = Annotated[Array, 3]
@@ -114,7 +112,7 @@ def words(game: Any, seed: int, rounds: int) -> str:
 
 def visit(browser: webdriver.Chrome, folder: Path, explorer: Explorer, runtime: bool = True) -> None:
     """Open a page of nothing but an explorer, from the disk."""
-    script = f"window.fairRuntime = {json.dumps(games.runtime())};\n{games.explorers()}" if runtime else ""
+    script = f"window.fairRuntime = {json.dumps(scripts.runtime())};\n{scripts.explorers()}" if runtime else ""
     body = explorer._repr_mimebundle_()["text/html"]
     (folder / "page.html").write_text(
         f'<!doctype html><meta charset="utf-8"><title>live</title>{body}<script>{script}</script>', encoding="utf-8"

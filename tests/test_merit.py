@@ -17,8 +17,8 @@ import fairlib as fl
 from fairlib import delays as de
 from fairlib import exposure as ex
 from fairlib import merit as me
-from fairlib.contexts import sphere
-from fairlib.stepping import at_play
+from fairlib.core import sphere
+from fairlib.engine.stepping import at_play
 
 
 # Merit functions as readers write them, with helpers.

@@ -13,11 +13,10 @@ from in_script import evaluated, games
 from test_playground import BAD, EXP3, WINNING
 
 import fairlib as fl
+from fairlib.book.playground import EXAMPLE, own_contents
+from fairlib.core import Rule, largest, share_out
 from fairlib.delays import geometric
-from fairlib.page.own import translated
-from fairlib.page.playground import EXAMPLE, own_contents
-from fairlib.policy import largest, share_out
-from fairlib.rules import Rule
+from fairlib.web.reader_rule import translated
 
 KNOWN = own_contents()["known"]
 SENTENCES = {text: said for text, said in BAD.items() if said.startswith("Line")} | {

@@ -14,14 +14,28 @@ from typing import Any
 import pytest
 
 import fairlib
-from fairlib.rules import Rule
+from fairlib.core import Rule
 
 PACKAGE = Path(fairlib.__file__).parent
 LATER = sorted(fairlib._LATER)
 PACKAGES = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
+# Modules, and packages with a face of their own, that say what is public.
 NAMED = [
-    *PACKAGES,
-    *(path.stem for path in sorted(PACKAGE.glob("[a-z]*.py")) if "\n__all__ = " in path.read_text(encoding="utf-8")),
+    ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if "__pycache__" not in path.parts and path.parent != PACKAGE and "\n__all__ = " in path.read_text(encoding="utf-8")
+] + ["checks"]
+PAPERS = ["shares", "exposure", "ranks", "delays", "after", "merit", "data"]
+# From the lowest to the highest; a package imports from lower ones only.
+LAYERS = [
+    ["_version", "checks"],
+    ["files"],
+    ["rules"],
+    ["core"],
+    ["engine", "merit", "baselines"],
+    ["shares", "exposure", "ranks", "delays", "after", "deploy", "web"],
+    ["data", "book"],
+    ["experiments"],
 ]
 
 
@@ -32,7 +46,7 @@ def fresh(code: str) -> str:
 
 @pytest.mark.parametrize("name", sorted({*LATER, *PACKAGES}))
 def test_one_import_is_enough_for_every_module(name):
-    assert fresh(f"import fairlib as fl; print(fl.{name}.__name__)") == f"fairlib.{name}"
+    assert fresh(f"import fairlib as fl; print(fl.{name}.__name__)") == fairlib._LATER.get(name, f"fairlib.{name}")
 
 
 def test_what_is_not_asked_for_is_not_imported():
@@ -68,19 +82,109 @@ def test_all_that_is_public_is_named(name):
     assert all(hasattr(module, each) for each in module.__all__)
 
 
+def imports(path: Path) -> Iterator[tuple[str, str]]:
+    """Name what a file imports of the package, also in functions and in texts that are executed, with the name taken."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documented = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None
+        if isinstance(node.body[0], ast.Expr)
+    }
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            stack += node.orelse
+            continue
+        stack += ast.iter_child_nodes(node)
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            yield from ((node.module or "", each.name) for each in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((each.name, "") for each in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
+            for line in re.findall(r"^\s*from (fairlib[\w.]*) import (.+)$", node.value, re.MULTILINE):
+                yield from ((line[0], each.strip()) for each in line[1].split(","))
+
+
+def modules() -> dict[str, Path]:
+    """Return all files of the package by the names of their modules; the package's own is not among them."""
+    files = [path for path in sorted(PACKAGE.rglob("*.py")) if "__pycache__" not in path.parts]
+    named = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in files}
+    return {name.removesuffix(".__init__"): path for name, path in named.items() if name != "fairlib.__init__"}
+
+
+def imported_modules() -> dict[str, set[tuple[str, str]]]:
+    """Return for each module of the package which of the package's modules it imports, and what it takes of each."""
+    known = modules()
+    found: dict[str, set[tuple[str, str]]] = {}
+    for name, path in known.items():
+        pairs = {each for each in imports(path) if each[0].partition(".")[0] == "fairlib"}
+        taken = {(f"{module}.{part}" if f"{module}.{part}" in known else module, part) for module, part in pairs}
+        found[name] = {(module, part) for module, part in taken if module not in (name, "fairlib")}
+    return found
+
+
+def test_imports_point_to_lower_layers_only():
+    layer = {name: i for i, names in enumerate(LAYERS) for name in names}
+    found = [
+        (name.split(".")[1], other.split(".")[1]) for name, taken in imported_modules().items() for other, _ in taken
+    ]
+    assert {name for pair in found for name in pair} <= layer.keys()
+    assert [pair for pair in found if pair[0] != pair[1] and layer[pair[0]] <= layer[pair[1]]] == []
+
+
+def test_no_module_imports_one_that_imports_it():
+    graph = {
+        name: {other for other, _ in taken if not (name.startswith(f"{other}.") or other.startswith(f"{name}."))}
+        for name, taken in imported_modules().items()
+    }
+    TopologicalSorter(graph).prepare()  # raises if there is a cycle
+
+
+def test_private_names_stay_in_their_package():
+    found = [
+        (name, other, part)
+        for name, taken in imported_modules().items()
+        for other, part in taken
+        if part.startswith("_") and not part.startswith("__") and name.split(".")[1] != other.split(".")[1]
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_paper_does_not_import_the_compiler(paper):
+    found = [(name, other) for name, taken in imported_modules().items() for other, _ in taken]
+    own = [other.split(".")[1] for name, other in found if name.split(".")[1] == paper]
+    assert "rules" not in own or paper == "merit"  # whose functions are called by rules
+
+
+def test_an_import_is_seen_wherever_it_is(tmp_path):
+    """In a function, in a text that is executed, and not where only the type checker looks."""
+    (tmp_path / "odd.py").write_text(
+        '''"""from fairlib.seen_by_nobody import x"""
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from fairlib.types import T
+def late():
+    from fairlib.late import a, b
+    exec("""
+from fairlib.text import c
+""")
+''',
+        encoding="utf-8",
+    )
+    ours = {each for each in imports(tmp_path / "odd.py") if each[0].startswith("fairlib")}
+    assert ours == {("fairlib.late", "a"), ("fairlib.late", "b"), ("fairlib.text", "c")}
+
+
 @pytest.mark.parametrize("name", PACKAGES)
-def test_no_door_imports_from_one_after_it(name):
-    imported = {}
-    for path in (PACKAGE / name).glob("*.py"):
-        nodes = [
-            node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.ImportFrom)
-        ]
-        parts = [(node.module or "").split(".") for node in nodes]
-        imported[path.stem] = {(*each, "__init__")[2] for each in parts if each[:2] == ["fairlib", name]}
-    TopologicalSorter(imported).prepare()  # raises if two doors, or more, import from each other
-    doors = [door for door in ("game", "policies", "theory") if door in imported]
-    for place, door in enumerate(doors):
-        assert not imported[door] & set(doors[place:])
+def test_modules_of_a_paper_are_in_the_order_of_the_chapter(name):
+    order = [module for module in ("game", "policies", "theory") if (PACKAGE / name / f"{module}.py").exists()]
+    for place, module in enumerate(order):
+        own = {other.rpartition(".")[2] for other, _ in imported_modules()[f"fairlib.{name}.{module}"]}
+        assert not own & set(order[place:])
 
 
 def shown() -> Iterator[tuple[str, Any]]:

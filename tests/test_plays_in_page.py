@@ -10,7 +10,7 @@ import zoo
 from selenium import webdriver
 
 import fairlib as fl
-from fairlib.page.games import runtime
+from fairlib.web.scripts import runtime
 
 RUNS, ROUNDS = 20, 2000
 

@@ -22,8 +22,8 @@ from strategies import examples
 
 import fairlib as fl
 from fairlib import delays, exposure, ranks, shares
-from fairlib.binding import Bound
-from fairlib.player import Player
+from fairlib.deploy import Player
+from fairlib.rules.bound_rule import Bound
 
 EVERY = pytest.mark.parametrize("name", zoo.ZOO)
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
 
-from fairlib.contexts import absorb
-from fairlib.stepping import Seat, fresh_past, fresh_ridge
+from fairlib.core import absorb
+from fairlib.engine.agent import Seat, fresh_past, fresh_ridge
 
 # They go by the number of an arm where nothing is a tie, and say so.
 BY_NUMBER = {

@@ -19,13 +19,13 @@ from scipy.stats import binomtest
 from strategies import examples, numbers
 
 import fairlib as fl
+from fairlib.core import any_of_the_best, explore, largest, select, share_out
 from fairlib.delays import dependent_rounding, laws
 from fairlib.delays.policies import play_top
+from fairlib.engine.agent import selector
 from fairlib.merit import fair_policy, optimistic_means
-from fairlib.policy import any_of_the_best, explore, largest, select, share_out
 from fairlib.ranks import empirical, rank, uniform_sum
 from fairlib.ranks.distributions import flat
-from fairlib.stepping import selector
 
 # Roundings -----------------------------------------------------------------------------------------------------------
 

@@ -15,10 +15,10 @@ from helpers import both_ways, drawn, streams
 import fairlib as fl
 from fairlib import linear as li
 from fairlib import ranks as rk
-from fairlib.contexts import Now, Past, World
+from fairlib.book import look, show
+from fairlib.core import Now, Past, World
 from fairlib.data import standardised, twoyear
-from fairlib.figures import look, show
-from fairlib.stepping import Seat, fresh_ridge
+from fairlib.engine.agent import Seat, fresh_ridge
 
 SECTION_6 = rk.section_6()
 MIXED = rk.mixed_groups([[1.0, 2.0], [3.0, 0.0], [2.0, 2.0]], [0.0, 1.0, 4.0], 0.5, shares=[0.6, 0.3, 0.1], arms=5)

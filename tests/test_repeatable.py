@@ -14,8 +14,8 @@ import zoo
 from helpers import same
 
 import fairlib as fl
-from fairlib import engine
-from fairlib.player import Player
+from fairlib.deploy import Player
+from fairlib.engine import simulate
 
 ROOT = Path(__file__).parents[1]
 
@@ -69,7 +69,7 @@ def test_two_fresh_processes_play_what_this_one_plays():
 def test_threads_and_more_runs_change_nothing(name, monkeypatch):
     many = simulated(name, 6)
     for threads in (1, 2, 5):
-        monkeypatch.setattr(engine, "_processors", lambda number=threads: number)
+        monkeypatch.setattr(simulate, "_processors", lambda number=threads: number)
         assert same(many, simulated(name, 6))
     few = simulated(name, 2)
     for each, value in vars(few).items():

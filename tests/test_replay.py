@@ -13,13 +13,12 @@ import pytest
 
 import fairlib as fl
 from fairlib import checks
-from fairlib.contexts import ContextPolicy, dot
+from fairlib.baselines.linear import linucb
+from fairlib.core import Array, ContextPolicy, Number, PerArm, dot
 from fairlib.data import Event, Pool
+from fairlib.experiments.replay import Logged, article_contexts, replay
 from fairlib.exposure import fairx_linucb, fairx_ts
-from fairlib.linear import linucb
 from fairlib.merit import exponential
-from fairlib.replay import Logged, article_contexts, replay
-from fairlib.rules import Array, Number, PerArm
 from fairlib.shares import fair_ucb, lfg
 
 MEANS = {7: 0.8, 8: 0.6, 9: 0.3}

@@ -21,13 +21,12 @@ import pytest
 from helpers import both_ways, engine_in_python, same
 
 import fairlib as fl
-from fairlib import compilation, figures
-from fairlib.classic import ucb1_rule
-from fairlib.contexts import sphere
-from fairlib.linear import linucb_rule, oful
+from fairlib import figures
+from fairlib.baselines.classic import ucb1_rule
+from fairlib.baselines.linear import linucb_rule, oful
+from fairlib.core import Array, Number, PerArm, PerDimension, PerGroup, Square, largest, sphere
 from fairlib.merit import exponential
-from fairlib.policy import largest
-from fairlib.rules import Array, Number, PerArm, PerDimension, PerGroup, Square
+from fairlib.rules import jit
 from fairlib.shares import fair_learn, fair_ucb, lfg
 
 GAME = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.2]))
@@ -776,7 +775,7 @@ def test_a_rule_may_call_another_rule():
 
     counts(half_the_time)
     assert counts(lambda seen, p: first(seen, p)) == [60, 0, 0]
-    assert counts(lambda seen, p: fl.policy.largest(p)) == [60, 0, 0]
+    assert counts(lambda seen, p: fl.core.largest(p)) == [60, 0, 0]
 
 
 @pytest.mark.parametrize("name", ["mine", "a_friend_s", "fairlibs"])
@@ -996,14 +995,14 @@ def test_nothing_is_compiled_again_while_nothing_has_changed(monkeypatch):
         return int(width * halved(seen.t)) % p.size
 
     fl.simulate(GAME, policy_of(rule, width=2.0), 5)
-    monkeypatch.setattr("fairlib.binding.at_once", None)  # would be called
+    monkeypatch.setattr("fairlib.rules.bound_rule.at_once", None)  # would be called
     assert fl.simulate(GAME, policy_of(rule, width=4.0), 5).selected[0, -1].tolist() == [1, 2, 2]
 
 
 def test_a_rule_of_the_package_is_kept_on_disk_and_a_reader_s_is_not():
     package = fair_learn(fl.ucb1(), [0.1, 0.1]).bound.compiled()
-    assert pathlib.Path(package.stats.cache_path).is_relative_to(compilation.cache_folder())
-    made = compilation.cache_folder() / "made"
+    assert pathlib.Path(package.stats.cache_path).is_relative_to(jit.cache_folder())
+    made = jit.cache_folder() / "made"
     before = set(made.rglob("*"))
 
     def own(seen, p):

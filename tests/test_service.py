@@ -28,17 +28,17 @@ import pytest
 
 import fairlib as fl
 from fairlib.delays import fcts_d
+from fairlib.deploy import Service, ServiceError, app
+from fairlib.deploy.__main__ import _main
+from fairlib.experiments.replay import replay
 from fairlib.merit import power
-from fairlib.replay import replay
-from fairlib.service import Service, ServiceError, app
-from fairlib.service.__main__ import _main
 from fairlib.shares import fair_learn, fair_ucb
 
 # What each process does: it asks its requests in order, some of them a second time, and tells some late, some never.
 WORK = """
 import os, sys
 import fairlib as fl
-from fairlib.service import Service
+from fairlib.deploy import Service
 
 def work(path, requests, prepare=lambda service: None):
     service = Service(path, fl.epsilon_greedy(0.3), 4, seed=7, snapshot_every=20)
@@ -661,7 +661,7 @@ def test_out_of_room_it_says_so_and_goes_on_when_there_is_room(tmp_path, undistu
     """No file may grow beyond 60 kB for a while: what can't be written is not answered, and not remembered."""
     code = """
 import resource, sqlite3
-from fairlib.service import Service
+from fairlib.deploy import Service
 
 failed = 0
 
@@ -958,16 +958,16 @@ def test_the_package_and_the_service_do_without_starlette():
 import sys
 sys.modules["starlette"] = sys.modules["uvicorn"] = None
 import fairlib
-from fairlib.service import Service
+from fairlib.deploy import Service
 try:
-    from fairlib.service import app
+    from fairlib.deploy import app
 except ModuleNotFoundError as error:
     print(error)
-from fairlib.service.__main__ import _main
+from fairlib.deploy.__main__ import _main
 _main(["shop.db", "fairlib:ucb1", "--arms", "3"])
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "fairlib.service.app needs the extra `service` of the package: " in ran.stdout
+    assert "fairlib.deploy.app needs the extra `service` of the package: " in ran.stdout
     assert (ran.returncode, "error: the command needs the extra `service` of the package: " in ran.stderr) == (2, True)
 
 
@@ -1018,7 +1018,7 @@ def test_the_command_refuses_bad_arguments_in_a_sentence(tmp_path, monkeypatch, 
     with pytest.raises(SystemExit) as ended:
         _main(arguments.split())
     said = capsys.readouterr().err
-    assert (ended.value.code, said.startswith("usage: python -m fairlib.service ")) == (2, True)
+    assert (ended.value.code, said.startswith("usage: python -m fairlib.deploy ")) == (2, True)
     assert re.search(f"error: .*{message}", said)
 
 
@@ -1032,7 +1032,7 @@ def test_a_module_that_lacks_another_is_not_called_missing(tmp_path, monkeypatch
 def commanded(folder, *options):
     """Start the command in a folder."""
     (folder / "shop.py").write_text(SHOP, encoding="utf-8")
-    command = [sys.executable, "-m", "fairlib.service", "shop.db", "shop:make", "--arms", "4", "--port", "0", *options]
+    command = [sys.executable, "-m", "fairlib.deploy", "shop.db", "shop:make", "--arms", "4", "--port", "0", *options]
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 

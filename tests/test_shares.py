@@ -17,8 +17,7 @@ from scipy.special import zeta
 
 import fairlib as fl
 from fairlib import shares as sh
-from fairlib.policy import largest
-from fairlib.rules import Number
+from fairlib.core import Number, largest
 
 INSTANCE_2 = ([0.7, 0.5, 0.4], [0.2, 0.3, 0.25])
 

@@ -240,15 +240,15 @@ def test_a_caller_that_is_killed_is_continued(tmp_path, table):
 FULL = """
 import resource, sys
 import fairlib as fl
-from fairlib import saved
+from fairlib import files
 from test_sweeps import MANY, measured
-whole, count = saved.whole, [0]
+whole, count = files.atomic_write, [0]
 def filling(where):
     count[0] += 1
     if count[0] == 12:  # the heading is one of them
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
     return whole(where)
-saved.whole = filling
+files.atomic_write = filling
 fl.sweep(measured, MANY, store=sys.argv[1])
 """
 
@@ -265,7 +265,7 @@ def test_a_full_disk_is_told_and_what_is_finished_is_kept(tmp_path, table):
 
 CLOSED = """
 import os, sys
-import fairlib as fl, fairlib.stores
+import fairlib as fl, fairlib.experiments.store
 from test_sweeps import MANY, measured
 fl.sweep(measured, MANY[:5], store=sys.argv[1] + "/old")
 os.chmod(sys.argv[1] + "/old", 0o555)

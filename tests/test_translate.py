@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
 import fairlib as fl
-from fairlib.page import games
-from fairlib.page.games import draws, flat, function_of, numbers, runtime, script
-from fairlib.page.own import KINDS
-from fairlib.page.translate import CHANCE, REAL, WHOLE, Array, Function, Made, RefusedError, Script
-from fairlib.policy import RULE, largest
+from fairlib.core import largest
+from fairlib.core.policy import RULE
+from fairlib.web import scripts
+from fairlib.web.reader_rule import KINDS
+from fairlib.web.scripts import draws, flat, function_of, numbers, runtime, script
+from fairlib.web.translate import CHANCE, REAL, WHOLE, Array, Function, Made, RefusedError, Script
 
 UNKNOWN: dict[str, Any] = {}
 NUMBERS, WHOLES, TABLE = Array(REAL, 1), Array(WHOLE, 1), Array(REAL, 2)
@@ -59,8 +60,8 @@ def test_of_a_package_the_licence_is_its_own(tmp_path, monkeypatch):
     for path in paths:
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"{path.name}\n\n----\nwhat it bundles", encoding="utf-8")
-    monkeypatch.setattr(games, "files", lambda package: paths)
-    assert games._licence("numpy") == "LICENSE.txt"
+    monkeypatch.setattr(scripts, "files", lambda package: paths)
+    assert scripts._licence("numpy") == "LICENSE.txt"
 
 
 # What it knows -------------------------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ import zoo
 from helpers import same
 
 import fairlib as fl
-from fairlib import classic, delays, exposure, page, saved, shares
-from fairlib.player import Player
+from fairlib import classic, delays, exposure, files, page, shares
+from fairlib.deploy import Player
 
 # Players --------------------------------------------------------------------------------------------------------------
 
@@ -345,7 +345,7 @@ def test_members_that_are_the_same_bytes_take_no_more_room_than_the_file(tmp_pat
     with pytest.raises(
         ValueError, match=r"x\.npz must be a test .*; it can't be read: its arrays would take more room"
     ):
-        saved.read(tmp_path / "x.npz", "test", lambda heading: ["x"])
+        files.load_npz(tmp_path / "x.npz", "test", lambda heading: ["x"])
 
 
 def test_a_bit_that_is_flipped_is_seen_or_changes_nothing(result, tmp_path):

@@ -28,14 +28,11 @@ from fairlib import delays as de
 from fairlib import exposure as ex
 from fairlib import ranks as rk
 from fairlib import shares as sh
-from fairlib.arms import TALLY
-from fairlib.binding import Bound
-from fairlib.contexts import World, dot
+from fairlib.core import Number, World, any_of_the_best, arm_metrics, dot
+from fairlib.core.result import versions
 from fairlib.merit import Merit, clipped, cut, exponential, fair_policy, play_by_merit, power
-from fairlib.policy import any_of_the_best
 from fairlib.ranks.distributions import flat, rank
-from fairlib.result import versions
-from fairlib.rules import Number
+from fairlib.rules.bound_rule import Bound
 
 RUNS = 1000
 QUICK = 20  # runs of the one game that `make test` plays
@@ -249,7 +246,7 @@ class Guarded(fl.Bandit):
     @property
     def tally(self) -> Bound:
         """What is summed."""
-        return Bound(forced_tally, TALLY, {})
+        return arm_metrics(forced_tally)
 
     def result(self, rounds: Any, selected: Any, reward: Any, sums: Any) -> Any:
         """Return nothing else."""

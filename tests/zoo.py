@@ -19,9 +19,9 @@ from fairlib import exposure as ex
 from fairlib import linear as li
 from fairlib import ranks as rk
 from fairlib import shares as sh
+from fairlib.book.playground import Playground
 from fairlib.data import standardised, twoyear
 from fairlib.merit import clipped, exponential, power
-from fairlib.page.playground import Playground
 
 
 class Entry(NamedTuple):

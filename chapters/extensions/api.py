@@ -9,7 +9,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.ext.autodoc import FunctionDocumenter
 
-from fairlib.rules import Rule
+from fairlib.core import Rule
 
 
 class RuleDocumenter(FunctionDocumenter):

@@ -13,7 +13,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from fairlib.page.playground import contents, own_contents
+from fairlib.book.playground import contents, own_contents
 
 BRYTHON = Path(str(distribution("brython").locate_file("brython/data")))
 STAND_INS = {
@@ -41,7 +41,7 @@ def unparse(node):
 """,
     "reader": """
 from browser import window
-from fairlib.page.own import translated
+from fairlib.web.reader_rule import translated
 from known import KNOWN
 
 def read(text):

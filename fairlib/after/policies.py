@@ -7,10 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairlib import checks
-from fairlib.compilation import helper
+from fairlib.core import PerArm, Policy, ask, explore, helper, largest, of_one_play, rule, share_out
 from fairlib.merit import Merit, cut
-from fairlib.policy import Policy, explore, largest, of_one_play, share_out
-from fairlib.rules import PerArm, ask, rule
 
 Shares = Annotated[ArrayLike, checks.Numbers(0, 1, example=[0.25, 0.125])]
 _ByGroup = Annotated[np.ndarray, "number"]

@@ -8,12 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.arms import TALLY, Bandit
-from fairlib.binding import Bound
+from fairlib.core import Bandit, Bound, Number, Result, arm_metrics
 from fairlib.delays.laws import Law
 from fairlib.merit import Merit, fair_policy
-from fairlib.result import Result
-from fairlib.rules import Number
 
 Quantile = Annotated[float, checks.Real(above=0, high=1)]
 
@@ -89,7 +86,7 @@ class SemiBandit(Bandit):
     @cached_property
     def tally(self) -> Bound:
         """What the game sums: the three regrets."""
-        return Bound(semi_tally, TALLY, {"means": self.arms.means, "optimal": self.optimal})
+        return arm_metrics(semi_tally, means=self.arms.means, optimal=self.optimal)
 
     @checks.checked
     def quantiles(self, q: Quantile) -> NDArray[np.float64]:

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairlib import checks
-from fairlib.arms import Delay
-from fairlib.rules import Array
+from fairlib.core import Array, Delay
 
 
 @dataclass(frozen=True)

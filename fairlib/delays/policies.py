@@ -6,11 +6,9 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from fairlib import checks
-from fairlib.compilation import helper
+from fairlib.core import Array, Number, PerArm, Policy, ask, helper, rule, share_out
 from fairlib.delays.game import _cap
 from fairlib.merit import Box, Merit, best_in_box, play_by_merit
-from fairlib.policy import Policy, share_out
-from fairlib.rules import Array, Number, PerArm, ask, rule
 
 Plays = Annotated[int, checks.InBody(checks.Integer(1, example=1))]
 Radius = Annotated[
@@ -25,7 +23,7 @@ def dependent_rounding(probabilities: Any, rng: Any) -> Any:
 
     Two arms that are neither in nor out gamble against each other: one gains what the other loses, until one of them
     is settled. The stakes are such that nobody's probability changes on average. The engine does the same job with
-    one random number (`fairlib.policy.select`); here arms are never chosen together more often than independent ones.
+    one random number (`fairlib.core.select`); here arms are never chosen together more often than independent ones.
 
     Parameters
     ----------

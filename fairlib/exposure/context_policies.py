@@ -7,11 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.contexts import ContextPolicy, Ridge, dot, width
-from fairlib.linear import posterior_draw
+from fairlib.baselines.linear import posterior_draw
+from fairlib.core import ContextPolicy, Ridge, dot, explore, posterior_settings, rule, width
 from fairlib.merit import Box, Merit, best_in_box, cut, play_by_merit
-from fairlib.policy import explore
-from fairlib.rules import rule
 
 
 @rule
@@ -62,7 +60,7 @@ def fairx_linucb(merit: Merit, radius: checks.NonNegative, ridge: checks.Positiv
     Examples
     --------
     >>> import fairlib as fl
-    >>> from fairlib.contexts import sphere
+    >>> from fairlib.core import sphere
     >>> from fairlib.exposure import ContextExposureBandit
     >>> from fairlib.merit import exponential
     >>> game = ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1))
@@ -117,15 +115,15 @@ def fairx_lints(
     Examples
     --------
     >>> import fairlib as fl
-    >>> from fairlib.contexts import sphere
+    >>> from fairlib.core import sphere
     >>> from fairlib.exposure import ContextExposureBandit
     >>> from fairlib.merit import exponential
     >>> game = ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1))
     >>> bool(fl.simulate(game, fairx_lints(game.merit), 5000).fairness_regret[0, -1] < 400)
     True
     """
-    ridge = (reward_sd / prior_sd) ** 2
-    return ContextPolicy("FairX-LinTS", fairx_lints_rule, ridge=ridge, sd=reward_sd, merit=merit)
+    ridge, sd = posterior_settings(prior_sd, reward_sd)
+    return ContextPolicy("FairX-LinTS", fairx_lints_rule, ridge=ridge, sd=sd, merit=merit)
 
 
 @rule
@@ -163,7 +161,7 @@ def fairx_lineg(merit: Merit, epsilon: checks.UnitInterval, ridge: checks.Positi
     Examples
     --------
     >>> import fairlib as fl
-    >>> from fairlib.contexts import sphere
+    >>> from fairlib.core import sphere
     >>> from fairlib.exposure import ContextExposureBandit
     >>> from fairlib.merit import exponential
     >>> game = ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1))
@@ -296,7 +294,7 @@ def fairx_linucb_search(
     Examples
     --------
     >>> import fairlib as fl
-    >>> from fairlib.contexts import sphere
+    >>> from fairlib.core import sphere
     >>> from fairlib.exposure import ContextExposureBandit
     >>> from fairlib.merit import exponential
     >>> game = ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1))

@@ -9,12 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.arms import TALLY, Bandit, gaussian
-from fairlib.binding import Bound
-from fairlib.contexts import CONTEXT_TALLY, ContextBandit, shortfall
+from fairlib.core import Bandit, Bound, ContextBandit, Number, Result, arm_metrics, context_metrics, gaussian, shortfall
 from fairlib.merit import Merit, clipped, cut, fair_policy, play_by_merit, power
-from fairlib.result import Result
-from fairlib.rules import Number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,7 +79,7 @@ class ExposureBandit(Bandit):
     @cached_property
     def tally(self) -> Bound:
         """What the game sums: the two regrets."""
-        return Bound(exposure_tally, TALLY, {"means": self.arms.means, "optimal": self.optimal})
+        return arm_metrics(exposure_tally, means=self.arms.means, optimal=self.optimal)
 
 
 def exposure_tally(means, optimal, p, reward_regret: Number, fairness_regret: Number):
@@ -187,7 +183,7 @@ class ContextExposureBandit(ContextBandit):
     Examples
     --------
     >>> import fairlib as fl
-    >>> from fairlib.contexts import sphere
+    >>> from fairlib.core import sphere
     >>> from fairlib.exposure import fairx_lineg
     >>> from fairlib.merit import exponential
     >>> game = ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1))
@@ -205,7 +201,7 @@ class ContextExposureBandit(ContextBandit):
     @cached_property
     def tally(self) -> Bound:
         """What the game sums: the regret, and the two of exposure."""
-        return Bound(context_exposure_tally, CONTEXT_TALLY, {"merit": self.merit})
+        return context_metrics(context_exposure_tally, merit=self.merit)
 
 
 def context_exposure_tally(merit, means, p, played, regret: Number, reward_regret: Number, fairness_regret: Number):

@@ -4,7 +4,8 @@ import math
 from typing import Any
 
 from fairlib import checks
-from fairlib.arms import BetaShape
+from fairlib.core import Policy, explore, rule, try_each_once
+from fairlib.core.arms import BetaShape
 from fairlib.merit import (
     Box,
     Merit,
@@ -14,8 +15,6 @@ from fairlib.merit import (
     fair_policy,
     play_by_merit,
 )
-from fairlib.policy import Policy, explore, try_each_once
-from fairlib.rules import rule
 
 
 @rule

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.classic import _seen_at_once
+from fairlib.core import check_no_delay
 from fairlib.exposure.game import ContextExposureBandit, ExposureBandit
 
 
@@ -272,7 +272,7 @@ def fairx_ts_reward_bound(arms: checks.PositiveInt, horizon: checks.Horizons) ->
 
 def _arms(game: ExposureBandit) -> int:
     """Return the number of arms of a game that the bounds on arms are proved for."""
-    _seen_at_once(game)
+    check_no_delay(game)
     return game.arms.means.size
 
 
@@ -411,7 +411,7 @@ def fairx_linucb_fairness_bound(
 
     Examples
     --------
-    >>> from fairlib.contexts import sphere
+    >>> from fairlib.core import sphere
     >>> from fairlib.merit import exponential
     >>> game = ContextExposureBandit(sphere(3, [0.6, 0.8, 0, 0, 0]), merit=exponential(1, -1, 1))
     >>> fairx_linucb_fairness_bound(game, 10**6, failure=0.1).round()
@@ -491,7 +491,7 @@ def fairx_lints_fairness_bound(game: ContextExposureBandit, horizon: checks.Hori
 
     Examples
     --------
-    >>> from fairlib.contexts import sphere
+    >>> from fairlib.core import sphere
     >>> from fairlib.merit import exponential
     >>> game = ContextExposureBandit(sphere(10, [0.6, 0.8, 0, 0, 0]), merit=exponential(1, -1, 1))
     >>> fairx_lints_fairness_bound(game, 10**6).round()

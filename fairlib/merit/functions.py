@@ -10,11 +10,11 @@ from numba import float64
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.binding import Bound, Form, Layout
-from fairlib.compilation import helper
-from fairlib.merit.step import Box, InPlay, best_in_box, dinkelbach, exponential_in_box, upper_ends
-from fairlib.policy import share_out
-from fairlib.rules import Rule
+from fairlib.core import Rule, helper, share_out
+from fairlib.merit.step import Box, InPlay, best_in_box, dinkelbach, exponential_in_box, searched, upper_ends
+from fairlib.rules.bound_rule import Bound
+from fairlib.rules.layout import Layout, Pluggable
+from fairlib.rules.signature import Form
 
 VALUE = Form(
     what="a merit function",
@@ -45,7 +45,7 @@ SOLVE = Form(
 Slope = Annotated[float, checks.Real(0, sys.float_info.max, infinity=True, example=3.0)]
 
 
-class Merit:
+class Merit(Pluggable):
     """A merit function on a range of means; made by `exponential`, `power`, `clipped`, or of a reader's own.
 
     Parameters
@@ -174,8 +174,10 @@ class Merit:
             bound.write(inner, f"{prefix}{part}_")
         layout.take(inner)
         if "best" not in self._parts:
+            layout.functions["searched"] = searched
             search = f"searched({prefix}value_flat, params, low, high, c)"
             layout.texts.append(f"def {prefix}best_flat({BEST.flat}):\n    return {search}")
+        layout.functions |= {"InPlay": InPlay, "dinkelbach": dinkelbach}
         solve = f"{prefix}solve_flat" if "solve" in self._parts else "dinkelbach"
         numbers = [layout.array(inner.numbers), layout.number(self.low), layout.number(self.high)]
         return f"InPlay({prefix}value_flat, {prefix}best_flat, {solve}, {', '.join(numbers)})"

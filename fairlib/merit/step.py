@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairlib.compilation import helper
-from fairlib.rules import PerArm
+from fairlib.core import PerArm, helper
 
 
 class InPlay(NamedTuple):

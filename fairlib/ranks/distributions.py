@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.binding import shown
-from fairlib.compilation import helper
+from fairlib.core import helper, shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)

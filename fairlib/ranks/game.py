@@ -10,12 +10,10 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.binding import Bound
-from fairlib.contexts import CONTEXT_TALLY, ContextBandit, ContextPolicy, shortfall
+from fairlib.core import Bound, ContextBandit, ContextPolicy, Number, PerGroup, Result, context_metrics, shortfall
+from fairlib.engine.seeding import AnySeed, root
+from fairlib.engine.stepping import ContextRun, OnContexts
 from fairlib.ranks.distributions import RewardDistribution, flat, rank
-from fairlib.result import Result
-from fairlib.rules import Number, PerGroup
-from fairlib.stepping import AnySeed, ContextRun, OnContexts, root
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +33,7 @@ class RankResult(Result):
     Examples
     --------
     >>> import fairlib as fl
-    >>> from fairlib.linear import at_random
+    >>> from fairlib.baselines.linear import at_random
     >>> from fairlib.ranks import section_6
     >>> fl.simulate(section_6(), at_random(), 10).fairness_regret.shape
     (1, 10)
@@ -52,7 +50,7 @@ class RankResult(Result):
         Examples
         --------
         >>> import fairlib as fl
-        >>> from fairlib.linear import at_random
+        >>> from fairlib.baselines.linear import at_random
         >>> from fairlib.ranks import section_6
         >>> fl.simulate(section_6(), at_random(), 1000).acceptance[0, -1].sum().round(12)
         np.float64(1.0)
@@ -80,7 +78,7 @@ class RankBandit(ContextBandit):
     Examples
     --------
     >>> import fairlib as fl
-    >>> from fairlib.linear import at_random
+    >>> from fairlib.baselines.linear import at_random
     >>> from fairlib.ranks import section_6
     >>> result = fl.simulate(section_6(), at_random(), 500, runs=200)
     >>> bool(abs(result.fairness_regret[:, -1].mean() - 500 * 3 / 10) < 1.5)
@@ -109,7 +107,7 @@ class RankBandit(ContextBandit):
     @cached_property
     def tally(self) -> Bound:
         """What the game sums: both regrets, and of each group the candidates received and chosen."""
-        return Bound(rank_tally, CONTEXT_TALLY, {"table": flat(self.distributions)})
+        return context_metrics(rank_tally, table=flat(self.distributions))
 
 
 def rank_tally(

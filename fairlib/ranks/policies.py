@@ -6,12 +6,25 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from fairlib import checks
-from fairlib.compilation import helper
-from fairlib.contexts import ContextPolicy, Now, Past, absorb, dot, width
-from fairlib.policy import any_of_the_best, largest
+from fairlib.core import (
+    Array,
+    ContextPolicy,
+    Now,
+    Number,
+    Past,
+    PerDimension,
+    PerGroup,
+    Square,
+    absorb,
+    any_of_the_best,
+    dot,
+    helper,
+    largest,
+    rule,
+    width,
+)
 from fairlib.ranks.distributions import flat, rank
 from fairlib.ranks.game import RankBandit
-from fairlib.rules import Array, Number, PerDimension, PerGroup, Square, rule
 
 # Fair-Greedy (Sections 4 and 7) --------------------------------------------------------------------------------------
 

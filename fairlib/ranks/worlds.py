@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.compilation import helper
-from fairlib.contexts import World, dot
+from fairlib.core import World, dot, helper
 from fairlib.ranks.distributions import empirical, uniform_sum
 from fairlib.ranks.game import RankBandit
 

@@ -10,10 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.arms import TALLY, Bandit, earned
-from fairlib.binding import Bound
-from fairlib.result import Result
-from fairlib.rules import Number
+from fairlib.core import Bandit, Bound, Number, Result, arm_metrics, earned
 
 Shares = Annotated[ArrayLike, checks.Numbers(0, 1, example=[0.25, 0.125])]
 """What each arm is owed, as the package's functions take it; that it fits the game is checked by each."""
@@ -88,7 +85,7 @@ class SharedBandit(Bandit):
     @cached_property
     def tally(self) -> Bound:
         """What the game sums: the two measures of unfairness."""
-        return Bound(shares_tally, TALLY, {"shares": self.shares})
+        return arm_metrics(shares_tally, shares=self.shares)
 
     def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, NDArray[np.float64]]) -> Result:
         """Add the regret of Definition 4.

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from fairlib import checks
-from fairlib.classic import ucb1
-from fairlib.policy import Policy, largest, of_one_play
-from fairlib.rules import PerArm, ask, rule
+from fairlib.baselines.classic import ucb1
+from fairlib.core import PerArm, Policy, ask, largest, of_one_play, rule
 from fairlib.shares.game import Shares, _below_one_in_k, _one_an_arm
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.classic import _gaps, _seen_at_once
+from fairlib.core import check_no_delay, mean_gaps
 from fairlib.shares.game import SharedBandit, _below_one_in_k
 
 
@@ -161,8 +161,8 @@ def _plays(
     game: SharedBandit, horizon: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the gaps of the wrong arms, the plays it takes to tell them, and the plays that they are owed."""
-    _seen_at_once(game)
-    gaps, rounds = _gaps(game), np.asarray(horizon, np.float64)[..., None]
+    check_no_delay(game)
+    gaps, rounds = mean_gaps(game), np.asarray(horizon, np.float64)[..., None]
     wrong, shares = gaps > 0, _below_one_in_k(game.shares, None)  # below 1/K, as the policies want them
     owed = np.maximum(rounds * shares[wrong] - game.tolerance, 0)
     return gaps[wrong], 8 * np.log(rounds) / gaps[wrong] ** 2, owed

@@ -1,0 +1,29 @@
+"""What the pages of the book show: figures, explorers, live pictures, widgets and the playground."""
+
+from fairlib.book.explorers import Explorer, Frame, explore
+from fairlib.book.figures import FAINT, INK, curve, label_ends, look, show, use_style
+from fairlib.book.live import Live, LiveFigure, Plays, moving, said
+from fairlib.book.sliders import MOST_SETTINGS, Slider
+from fairlib.book.widgets import Attack, Guess
+
+__all__ = [
+    "use_style",
+    "look",
+    "curve",
+    "label_ends",
+    "show",
+    "INK",
+    "FAINT",
+    "explore",
+    "Explorer",
+    "Frame",
+    "Slider",
+    "MOST_SETTINGS",
+    "Live",
+    "Plays",
+    "LiveFigure",
+    "moving",
+    "said",
+    "Attack",
+    "Guess",
+]

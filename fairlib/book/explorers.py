@@ -1,0 +1,368 @@
+"""Sliders over a figure: live where a kernel answers, and on a page that has none.
+
+In the static view every setting is drawn beforehand and travels inside the page, or, with `fairlib.book.live`, one is
+and the page computes the others; ``explorers.html`` is its template. In the live view, of a Jupyter front end, only the
+setting that the reader asks for is drawn.
+"""
+
+import html
+import inspect
+import io
+import itertools
+import json
+import math
+import os
+import re
+import traceback
+from collections.abc import Callable
+from importlib import resources
+from string import Template
+from typing import Annotated, Any, NamedTuple
+from urllib.parse import quote
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from fairlib import checks
+from fairlib.book.live import Live, LiveFigure
+from fairlib.book.sliders import MOST_SETTINGS, Slider, check_sliders, setting_text, slider_text
+from fairlib.rules.rule import Rule
+
+__all__ = ["MOST_SETTINGS", "Frame", "Slider", "Explorer", "explore"]
+
+
+# Text stays text, laid out for DejaVu Sans; a reader without it should get the font it was modelled on.
+_SVG: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "fairlib",
+    "font.family": ["sans-serif"],
+    "font.sans-serif": ["DejaVu Sans", "Verdana"],
+}
+_NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
+
+
+class Frame(NamedTuple):
+    """One picture of an explorer.
+
+    Parameters
+    ----------
+    svg : str
+        The picture.
+    alt : str
+        What it shows, in words.
+
+    Examples
+    --------
+    >>> Frame("<svg/>", "Regret grows with the horizon.").alt
+    'Regret grows with the horizon.'
+    """
+
+    svg: str
+    alt: str
+
+
+class Explorer:
+    """A figure with sliders; made by `explore`.
+
+    Parameters
+    ----------
+    figure : callable
+        Draws one setting.
+    sliders : dict of Slider
+        One or two sliders by the name of the parameter that they move.
+    autoplay : bool
+        Whether the static view plays once when it is scrolled into sight.
+    live : Live, optional
+        What a page computes instead of storing pictures.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or `figure` can't draw a setting.
+
+    Attributes
+    ----------
+    settings : list of dict
+        Every setting that the sliders offer, the last slider moving fastest.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> def figure(plays):
+    ...     return Figure(label=f"Nothing, {plays} times over.")
+    >>> explore(figure, plays=Slider("Plays", [1, 2])).settings
+    [{'plays': 1}, {'plays': 2}]
+    """
+
+    @checks.checked
+    def __init__(
+        self,
+        figure: Annotated[Callable[..., Figure], checks.Function()],
+        sliders: dict[str, Slider],
+        autoplay: Annotated[bool, checks.Flag()],
+        live: Live | None = None,
+    ) -> None:
+        check_sliders(sliders)
+        self._live = None if live is None else LiveFigure(figure, sliders, live)
+        self._figure: Callable[..., Figure] = self._live or figure
+        self._sliders = sliders
+        self._autoplay = autoplay
+        self.settings = [
+            dict(zip(sliders, values, strict=True))
+            for values in itertools.product(*(slider.values for slider in sliders.values()))
+        ]
+        # All drawing is done here and none in the repr, whose exceptions IPython swallows.
+        self._frames: dict[str, Frame] = {}
+        self._widget: Any = None
+        if _is_live():
+            self._widget = self._live_view()
+        else:
+            stored = self.settings if live is None else [self._start]
+            self._frames = {setting_text(setting): _draw(self._figure, setting) for setting in stored}
+            self._data = self._live.page() if self._live else self._stored()
+
+    def frame(self, **values: float | str) -> Frame:
+        """Return the picture at one setting.
+
+        Parameters
+        ----------
+        **values : float or str
+            One of each slider's values, by the name of the slider's parameter.
+
+        Returns
+        -------
+        Frame
+            The picture as SVG, and its alt text.
+
+        Raises
+        ------
+        ValueError
+            If the sliders do not offer that setting.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> def figure(plays):
+        ...     return Figure(label=f"Nothing, {plays} times over.")
+        >>> explore(figure, plays=Slider("Plays", [1, 2])).frame(plays=2).alt
+        'Nothing, 2 times over.'
+        """
+        asked = setting_text(values)
+        for setting in self.settings:
+            if setting_text(setting) == asked:
+                return self._frames.get(asked) or _draw(self._figure, setting)
+        offered = " and ".join(f"{name} in {', '.join(slider.texts)}" for name, slider in self._sliders.items())
+        raise ValueError(f"the setting must be one of {offered}, not {asked}")
+
+    def __repr__(self) -> str:
+        return f"Explorer({', '.join(self._sliders)}: {len(self.settings)} settings)"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        if self._widget is None:
+            return {"text/plain": repr(self), "text/html": self._static_view()}
+        return {**self._widget._repr_mimebundle_(**kwargs), "text/plain": repr(self)}
+
+    def _static_view(self) -> str:
+        script = json.dumps(self._data, ensure_ascii=False, separators=(",", ":"))
+        return _PAGE.substitute(
+            mark="data-live" if self._live else f'data-autoplay="{str(self._autoplay).lower()}"',
+            picture=_img(self._frames[setting_text(self._start)]),
+            sliders="\n".join([_range_input(slider) for slider in self._sliders.values()] + self._luck()),
+            # Inside a script element "</" would end it and "<!--" begin a comment.
+            data=script.replace("</", "<\\/").replace("<!", "\\u003c!"),
+            script="" if self._live else f"<script>\n{_STORED}</script>\n",
+        )
+
+    def _luck(self) -> list[str]:
+        """Return what a reader may move besides the sliders: chance, and the means of the arms."""
+        plays = self._live and self._live.plays
+        if not plays:
+            return []
+        live = plays.live
+        button = f'<button type="button">Other luck</button><output>seed {live.seed}</output>'
+        said = [f'<div class="chance">{button}</div>']
+        if live.means:
+            number = '<input type="number" min="0" max="1" step="any" autocomplete="off" value'
+            means = enumerate(plays.start[0].problem.arms.means, start=1)
+            inputs = "".join(f'<label>arm {a} {number}="{mean:g}"></label>' for a, mean in means)
+            label = html.escape(live.means)
+            group = f'<div role="group" aria-label="{label}">{inputs}</div>'
+            said.append(f"<details><summary>{label}</summary>{group}</details>")
+        return said
+
+    def _stored(self) -> dict[str, Any]:
+        """Return the pictures of all settings."""
+        frames = list(self._frames.values())
+        chunks, indices = _pack([frame.svg for frame in frames])
+        texts = [slider.texts for slider in self._sliders.values()]
+        return {"texts": texts, "chunks": chunks, "frames": indices, "alts": [frame.alt for frame in frames]}
+
+    def _live_view(self) -> Any:
+        import ipywidgets  # not above: nothing but this view needs it
+
+        full = ipywidgets.Layout(width="100%", max_width="40rem")
+        picture = ipywidgets.HTML(_img(_draw(self._figure, self._start)))
+        controls = {
+            name: ipywidgets.SelectionSlider(
+                options=list(zip(slider.texts, slider.values, strict=True)),
+                value=slider.start,
+                description=slider.label,
+                style={"description_width": "initial"},
+                layout=full,
+            )
+            for name, slider in self._sliders.items()
+        }
+
+        def show(change: Any) -> None:
+            try:
+                frame = _draw(self._figure, {name: control.value for name, control in controls.items()})
+                picture.value = _img(frame)
+            except Exception as error:  # anything: what is not shown here is lost
+                lines = html.escape("".join(traceback.format_exception(error)))
+                picture.value = f'<pre role="alert" style="color:#a00;background:#fff">{lines}</pre>'
+
+        for control in controls.values():
+            control.observe(show, names="value")
+        first = next(iter(controls.values()))
+        play = ipywidgets.Play(value=first.index, max=len(first.options) - 1, interval=200)  # the link starts from it
+        ipywidgets.jslink((play, "value"), (first, "index"))
+        return ipywidgets.VBox([picture, play, *controls.values()])
+
+    @property
+    def _start(self) -> dict[str, Any]:
+        return {name: slider.start for name, slider in self._sliders.items()}
+
+
+@checks.checked
+def explore(
+    figure: Annotated[Callable[..., Figure], checks.Function()],
+    *,
+    autoplay: Annotated[bool, checks.Flag()] = False,
+    live: Live | None = None,
+    **sliders: Slider,
+) -> Explorer:
+    """Put sliders on a figure.
+
+    In a Jupyter front end the figure is drawn anew at each move. Anywhere else, the built book included, it is
+    drawn at every setting at once, and the page needs neither a kernel nor a network. With `live` it is drawn once, and
+    the book's pages compute what moves in it, at every place of a slider in between as well.
+
+    Parameters
+    ----------
+    figure : callable
+        ``figure(**values)`` returns a matplotlib Figure whose label says in words what it shows.
+    autoplay : bool
+        Whether the page plays the first slider once when the picture is scrolled into sight, unless the reader has
+        asked for less motion.
+    live : Live, optional
+        What fills the picture. `figure` is then called with all that is filled as well, marks what follows it by
+        `fairlib.book.live.moving`, and leaves the label to it.
+    **sliders : Slider
+        One or two sliders, each under the name of the parameter of `figure` that it moves; at most 60 settings in
+        all.
+
+    Returns
+    -------
+    Explorer
+        The picture with its sliders, as the last line of a cell shows it.
+
+    Raises
+    ------
+    TypeError
+        If `figure` can't be called with these parameters or returns no Figure, a slider is not a Slider, `live` is no
+        Live, or `autoplay` is not True or False.
+    ValueError
+        If there are no sliders or too many, there are too many settings, a picture has no label, or the page can't
+        compute what fills it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> def powers(p):
+    ...     fig = Figure(label=f"x to the power {p}, from 0 to 1.")
+    ...     x = np.linspace(0, 1, 50)
+    ...     _ = fig.subplots().plot(x, x**p)
+    ...     return fig
+    >>> explore(powers, p=Slider("Power", [1, 2, 3]))
+    Explorer(p: 3 settings)
+    """
+    if not 1 <= len(sliders) <= 2:
+        raise ValueError(f"sliders must be one or two, not {len(sliders)}")
+    for name, slider in sliders.items():
+        checks.instance(name, slider, Slider, "a Slider")
+    if live is not None and autoplay:
+        raise ValueError("autoplay must be False for a live explorer, which plays nothing of its own accord")
+    try:
+        signature = inspect.signature(figure)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"figure must be a function whose parameters can be read, not {checks.said(figure)}: {error}"
+        ) from None
+    given = list(sliders) if live is None else [*sliders, *Rule(live.shows).memory, *["ghosts"] * (live.runs > 1)]
+    try:
+        signature.bind(**dict.fromkeys(given))
+    except TypeError as error:
+        what = "sliders" if live is None else "sliders and what is filled"
+        raise TypeError(f"{what} must be parameters of figure{signature}, not {', '.join(given)}: {error}") from None
+    settings = math.prod(len(slider.values) for slider in sliders.values())
+    if settings > MOST_SETTINGS:
+        raise ValueError(f"sliders must offer at most {MOST_SETTINGS} settings in all, not {settings}")
+    return Explorer(figure, sliders, autoplay, live)
+
+
+_PAGE = Template(resources.files("fairlib.book").joinpath("explorers.html").read_text(encoding="utf-8"))
+_STORED = resources.files("fairlib.book").joinpath("stored.js").read_text(encoding="utf-8")
+
+
+def _is_live() -> bool:
+    # A Jupyter server sets the name of the session for its kernels; nothing that builds the book does.
+    return os.environ.get("FAIRLIB_LIVE", "1" if "JPY_SESSION_NAME" in os.environ else "0") == "1"
+
+
+def _draw(figure: Callable[..., Figure], setting: dict[str, Any]) -> Frame:
+    open_before = plt.get_fignums()
+    try:
+        # Of what is to move no point may be left out.
+        with plt.rc_context(_SVG | {"path.simplify": not isinstance(figure, LiveFigure)}):
+            picture = figure(**setting)
+            if not isinstance(picture, Figure):
+                raise TypeError(f"figure must return a matplotlib Figure, not {checks.said(picture)}")
+            alt = " ".join(str(picture.get_label()).split())
+            if not alt:
+                raise ValueError(
+                    "figure must return a Figure with a label that says what it shows: fig.set_label('...')"
+                )
+            file = io.StringIO()
+            picture.savefig(file, format="svg", metadata=_NO_METADATA)
+    except Exception as error:
+        error.add_note(f"while the explorer drew {setting_text(setting)}")
+        raise
+    finally:
+        for number in set(plt.get_fignums()).difference(open_before):
+            plt.close(number)
+    # Matplotlib names one font for mathematics, and a browser without it would take a serif.
+    return Frame(re.sub(r"(font-family: '[^']+')", r"\1, Verdana, sans-serif", file.getvalue()), alt)
+
+
+def _pack(svgs: list[str]) -> tuple[list[str], list[list[int]]]:
+    """Cut pictures at their groups; return the different chunks, and each picture as indices into them."""
+    numbers: dict[str, int] = {}
+    frames = [[numbers.setdefault(chunk, len(numbers)) for chunk in re.split(r"(?=<g id=)", svg)] for svg in svgs]
+    return list(numbers), frames
+
+
+def _img(frame: Frame) -> str:
+    source = "data:image/svg+xml," + quote(frame.svg, safe="!~*'()")  # as encodeURIComponent does
+    # A theme darkens pictures on a dark page unless they are of class dark-light.
+    return f'<img class="dark-light" style="max-width:100%;height:auto" alt="{html.escape(frame.alt)}" src="{source}">'
+
+
+def _range_input(slider: Slider) -> str:
+    label, text = html.escape(slider.label), html.escape(slider_text(slider.start))
+    # A browser that remembers a moved slider over a reload (autocomplete) would show it beside the first picture.
+    return (
+        f'<div class="slider"><label><span>{label}</span><input type="range" min="0" max="{len(slider.values) - 1}" '
+        f'value="{slider.texts.index(slider_text(slider.start))}" aria-valuetext="{text}" autocomplete="off"></label>'
+        f'<output aria-live="off">{text}</output></div>'
+    )

@@ -1,0 +1,626 @@
+"""Pictures that move in the page: what fills them, written as a rule is, and which of their parts follow it.
+
+In the page matplotlib's own picture is kept, and the numbers of its paths are written anew; see `fairlib/page/live.js`.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from itertools import islice, pairwise, product
+from typing import Annotated, Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.collections import FillBetweenPolyCollection, LineCollection, PathCollection
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.text import Annotation, Text
+from numpy.typing import ArrayLike
+
+from fairlib import checks
+from fairlib.book.sliders import check_sliders
+from fairlib.core.arms import Bandit
+from fairlib.core.ridge import Ridge
+from fairlib.engine import simulate as engine
+from fairlib.engine.seeding import root, streams
+from fairlib.engine.stepping import OnArms, at_play
+from fairlib.rules.bound_rule import Bound
+from fairlib.rules.rule import Array, Seen
+from fairlib.rules.signature import Form
+
+__all__ = ["Live", "Plays", "LiveFigure", "moving", "said"]
+
+_FIELD = re.compile(r"\{(\w+)((?:\[\d+\])*)(?::([^{}]*))?\}")
+_SPEC = re.compile(r"(,?\.\d+f|\.\d+%|(\.[1-9]\d*)?g)?|[^|]*(\|[^|]*)+")
+_ENDS: dict[type[Artist], tuple[str, ...]] = {
+    Line2D: ("x", "y"),
+    PathCollection: ("x", "y"),
+    Text: ("x", "y"),
+    FillBetweenPolyCollection: ("x", "low", "high"),
+    LineCollection: ("x", "low", "high"),
+    Rectangle: ("left", "right", "bottom", "top"),
+}
+
+
+def moving(artist: Any, text: str | None = None, run: int = 0, **ends: Any) -> Any:
+    """Mark a part of a picture that follows what is filled.
+
+    Parameters
+    ----------
+    artist : matplotlib artist or container of bars
+        A line or points (``x``, ``y``), the band of ``fill_between`` or the segments of ``vlines`` (``x``, ``low``,
+        ``high``), a rectangle or bars (``left``, ``right``, ``bottom``, ``top``), or a text (``x``, ``y``).
+    text : str, optional
+        What a text reads, with the fields of `Live`'s ``alt``; whatever it was drawn with is replaced.
+    run : int
+        Which run it shows, where there are several.
+    **ends : str or array_like
+        Where the part lies: the name of an array that is filled, or a place of one, such as ``"low"`` or ``"low[2]"``.
+        What is not given stays as it is drawn. A point that is nan is not drawn.
+
+    Returns
+    -------
+    matplotlib artist or container of bars
+        The same.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the part is of another kind or has no such ends, or an end is neither a name nor numbers.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> line = moving(ax.plot([0, 1], [0.2, 0.4])[0], y="low")
+    >>> title = moving(ax.set_title(""), "after {rounds:,.0f} rounds")
+    >>> plt.close(fig)
+    """
+    allowed = "the name of what is filled, a place of one, or numbers"
+    ends = {name: end if isinstance(end, str) else checks.floats(name, end, allowed) for name, end in ends.items()}
+    if isinstance(artist, BarContainer):
+        for name, end in ends.items():
+            if not isinstance(end, str) and end.shape != (len(artist),):
+                raise ValueError(f"{name} must be a name or {len(artist)} numbers, one a bar, not {checks.said(end)}")
+        for i, bar in enumerate(artist):
+            moving(bar, text, run, **{name: _one(end, i) for name, end in ends.items()})
+        return artist
+    known = next((names for kind, names in _ENDS.items() if isinstance(artist, kind)), None)
+    if known is None:
+        raise TypeError(f"artist must be a line, points, a band, segments, bars or a text, not {checks.said(artist)}")
+    for name in ends:
+        if name not in known:
+            raise ValueError(f"{type(artist).__name__} has the ends {', '.join(known)}, not {name}")
+    if (text is not None) and not (isinstance(artist, Text) and isinstance(text, str)):
+        raise TypeError(f"text must be a string, and goes with a text only, not {checks.said(text)} with {artist!r}")
+    if text is not None and ("\n" in text or "$" in text):
+        raise ValueError(f"text must be one line without formulas, not {checks.said(text)}")
+    if isinstance(artist, FillBetweenPolyCollection) and len(ends) < 3:
+        raise ValueError(f"a band must be given {', '.join(known)}, not only {', '.join(ends) or 'nothing'}")
+    artist._moving = text, checks.whole("run", run, 0), ends
+    return artist
+
+
+class Live:
+    """What moves in the picture of an explorer, computed in the page; for `fairlib.book.explorers.explore`.
+
+    Parameters
+    ----------
+    shows : callable or Rule
+        What fills the picture: plain Python with `math`, as in a rule (see `fairlib.rule`). It asks by name for the
+        sliders' values (of strings, their places in the list), for its settings, and for arrays to fill, whose
+        annotations say their sizes, such as ``low: PerArm`` or ``curve: Annotated[Array, 200]``; ``Number`` is filled
+        by ``x[0]`` and is shown as one number. Where there is a game, it may ask as well for what a run has left:
+        ``recorded`` (the recorded rounds, shape (R,)), ``selected`` (R, K), ``reward`` (R,), each sum of the game
+        (R, ...) by its name, ``seen`` as a rule would see it next, or ``ridge``, and on arms ``means`` (K,). Where
+        there is a list of P policies, it has ``selected`` (P, R, K), ``reward`` (P, R) and sums (P, R, ...) instead,
+        and neither ``seen`` nor ``ridge``.
+    alt : str
+        What the picture shows, in words. A field such as ``{rounds:,.0f}`` or ``{low[2]:.1%}`` stands for a slider or
+        for what is filled, ``{better:first|second}`` for one of several words, by a number that is 0, 1, ...
+    problem : Bandit, ContextBandit or callable, optional
+        The game, or what returns it: a function that asks by name for the sliders' values. Of its numbers those that
+        move with a slider must be the slider's value times a number, plus a number.
+    policy : Policy, ContextPolicy, callable or list of those, optional
+        Who plays it, or what returns that; those of a list play one after the other, with the same luck.
+    horizon : int
+        The number of rounds that the policy is told; so many are played, or as many as a slider named ``rounds`` says.
+    rounds : array_like of int, optional
+        Rounds to record, as for `simulate`.
+    runs : int
+        How many runs: the first one fills what ``figure`` is given by name, the others are its argument ``ghosts``.
+    seed : int
+        Where chance comes from at the start; the reader may ask for other luck.
+    means : str, optional
+        What the means of the arms are called, if readers may change them.
+    **settings : float, array_like or Merit
+        What else `shows` asks for.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> def shows(power, square: fl.Number):
+    ...     square[0] = 3.0**power
+    >>> Live(shows, alt="3 to the power {power:g} is {square:.0f}").runs
+    1
+    """
+
+    described_as = "a Live"
+
+    @checks.checked
+    def __init__(
+        self,
+        shows: Annotated[Callable[..., Any], checks.Function()],
+        *,
+        alt: Annotated[str, checks.Text(empty=False)],
+        problem: Any = None,
+        policy: Any = None,
+        horizon: checks.PositiveInt = 1,
+        rounds: Annotated[ArrayLike, checks.InBody(checks.OneOrMany(1, whole=True))] | None = None,
+        runs: Annotated[int, checks.Integer(1, 20)] = 1,
+        seed: Annotated[int, checks.Integer(0)] = 0,
+        means: str | None = None,
+        **settings: Any,
+    ) -> None:
+        if (problem is None) != (policy is None):
+            raise TypeError("problem and policy must be given together, or neither")
+        if means is not None and problem is None:
+            raise ValueError("means can be changed only where there is a game on arms")
+        checks.instance("means", means, str | None, "a string, what the means of the arms are called")
+        self.shows, self.alt, self.problem, self.policy, self.settings = shows, alt, problem, policy, settings
+        self.horizon, self.runs = horizon, runs
+        self.rounds = None if rounds is None else engine.recorded_rounds(rounds, self.horizon)
+        self.seed, self.means = seed, means
+
+
+class Plays:
+    """The games that a live picture plays, at each setting of its sliders.
+
+    Parameters
+    ----------
+    live : Live
+        What fills the picture.
+    sliders : dict of Slider
+        The sliders by name.
+
+    Attributes
+    ----------
+    start : list of AtPlay
+        The games at the start.
+    seats : list of AtPlay
+        One game for each script that the page needs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a game or policy asks for what is no slider, they do not fit, or a page could not follow a slider.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.book.sliders import Slider
+    >>> live = Live(
+    ...     lambda mean: None,
+    ...     alt="{mean:g}",
+    ...     problem=lambda mean: fl.Bandit(fl.bernoulli([mean, 0.5])),
+    ...     policy=fl.ucb1(),
+    ...     horizon=10,
+    ... )
+    >>> plays = Plays(live, {"mean": Slider("Mean", [0.2, 0.8])})
+    >>> plays.played({"mean": 0.8}, 0)["selected"][-1]
+    array([8, 2])
+    >>> plays.page()[0]["games"][0]["moves"]
+    [[0, 1.0, 'table', 0, 0], [0, 1.0, 'means', 0]]
+    """
+
+    def __init__(self, live: Live, sliders: Mapping[str, Any]) -> None:
+        checks.instance("live", live, Live, "a Live with a problem")
+        if live.problem is None:
+            raise ValueError("live must have a problem, or nothing is played")
+        check_sliders(sliders)
+        self.live, self.sliders = live, sliders
+        self.several = isinstance(live.policy, list | tuple)
+        self._policies = list(live.policy) if self.several else [live.policy]
+        self.start = self._ready({name: slider.start for name, slider in sliders.items()})
+        self.rounds = engine.recorded_rounds(live.rounds, live.horizon).tolist()
+        stops = sliders["rounds"].values if "rounds" in sliders else (live.horizon,)
+        if not all(isinstance(stop, int) and 1 <= stop <= live.horizon for stop in stops):
+            raise ValueError(f"rounds must be whole numbers from 1 to the horizon, {live.horizon}, not {stops}")
+        first = self.start[0]
+        known = isinstance(first, OnArms) and "mean" in first.problem.arms.draw.settings
+        if live.means is not None and not (known and not {"means", "optimal"} & first.tally.settings.keys()):
+            raise ValueError(
+                "means can be changed only where arms have a setting of this name, as those of bernoulli, and the game "
+                "sums nothing that depends on them"
+            )
+        self.seats: list[Any] = []
+        self._page = [self._followed(policy) for policy in self._policies]
+
+    def _ready(self, setting: Mapping[str, Any]) -> list[Any]:
+        """Return the games at a setting, made ready."""
+        problem = _made("problem", self.live.problem, setting)
+        return [at_play(problem, _made("policy", policy, setting)) for policy in self._policies]
+
+    def played(self, setting: Mapping[str, Any], run: int, seen: bool = False) -> dict[str, Any]:
+        """Play a run; return what it leaves, by name, and if asked for what its rule has seen."""
+        last = int(setting.get("rounds", self.rounds[-1]))
+        rounds = [*(t for t in self.rounds if t < last), last]
+        games = self._ready(setting)
+        each = [self.recorded_rounds(game, run, rounds) for game in games]
+        left = {name: np.stack([one[name] for one in each]) if self.several else each[0][name] for name in each[0]}
+        left["recorded"] = np.array(rounds)
+        if isinstance(games[0], OnArms):
+            left["means"] = games[0].problem.arms.means
+        if not seen:
+            return left
+        step = next(
+            islice(games[0].rounds(self.live.horizon, *streams(root(self.live.seed), run), run), last - 1, None)
+        )
+        if isinstance(games[0], OnArms):  # what is not watched goes on: it is that of the round's end
+            return left | {
+                "t": last + 1,
+                "plays": step.selected,
+                "observed": step.seen.observed,
+                "total": step.seen.total,
+            }
+        return left | {"mean": step.ridge.mean, "root": step.ridge.root}
+
+    def recorded_rounds(self, game: Any, run: int, rounds: list[int]) -> dict[str, Any]:
+        """Play a run of a game to the last of some rounds; return what is recorded of it."""
+        sizes = {**game.sizes, "T": self.live.horizon}
+        selected, reward = np.zeros((len(rounds), sizes["K"]), np.int64), np.zeros(len(rounds))
+        sums, watch = np.zeros((len(rounds), game.tally.length(sizes))), np.zeros(16, np.int64)
+        play = engine.play_stepped if game.interpreted else engine.play_compiled
+        play(game, self.live.horizon, np.array(rounds), root(self.live.seed), selected, reward, sums, watch, run)
+        return {"selected": selected, "reward": reward, **game.tally.memory(sums, sizes)}
+
+    def page(self) -> list[dict[str, Any]]:
+        """Return the numbers of each policy's games: one game for all words of its sliders, and how it moves."""
+        return self._page
+
+    def _followed(self, policy: Any) -> dict[str, Any]:
+        """Return a policy's games for the page, and leave one of each in the seats."""
+        live, order = self.live, list(self.sliders)
+        asked = _asked("problem", live.problem, self.sliders) | _asked("policy", policy, self.sliders)
+        named = [name for name in order if name in asked and self.sliders[name].named]
+        moved = [name for name in order if name in asked and not self.sliders[name].named]
+        made = []
+        for words in product(*(self.sliders[name].values for name in named)):
+            points = list(product(*(_between(self.sliders[name]) for name in moved)))
+            settings = [dict(zip([*named, *moved], [*words, *point], strict=True)) for point in points]
+            games = [(_made("problem", live.problem, each), _made("policy", policy, each)) for each in settings]
+            made.append({**_line(games, live.horizon, np.array(points), moved, order), "seat": len(self.seats)})
+            self.seats.append(at_play(*games[0]))
+        return {"named": [order.index(name) for name in named], "games": made}
+
+
+def _asked(what: str, maker: Any, sliders: Mapping[str, Any]) -> set[str]:
+    """Return which sliders move a game or a policy: those that the function asks for which returns it."""
+    asked = list(inspect.signature(maker).parameters) if callable(maker) else []
+    strange = [name for name in asked if name not in sliders]
+    if strange:
+        raise TypeError(f"{what} may ask for {', '.join(sliders)}, not for {', '.join(strange)}")
+    return set(asked)
+
+
+def _made(what: str, maker: Any, setting: Mapping[str, Any]) -> Any:
+    """Return a game or a policy at a setting."""
+    return maker(**{name: setting[name] for name in _asked(what, maker, setting)}) if callable(maker) else maker
+
+
+def _between(slider: Any) -> list[Any]:
+    """Return the values of a slider, and one between each two of them, as the page has those too."""
+    values = list(slider.values)
+    middles = [(a + b) // 2 if slider.whole else (a + b) / 2 for a, b in pairwise(values)]
+    return [*values, *middles]
+
+
+_MOVING = ("params", "table", "truth", "waits", "means")
+
+
+def _line(games: list[Any], horizon: int, points: Array, moved: list[str], order: list[str]) -> dict[str, Any]:
+    """Return the numbers of games as those at 0 and what a slider adds to each; refuse what is not so."""
+    from fairlib.web.scripts import numbers  # here, as it needs much that nothing else does
+
+    said = [numbers(problem, policy, horizon) for problem, policy in games]
+    for one, (problem, _) in zip(said, games, strict=True):
+        del one["rounds"]  # those to record are the picture's
+        if isinstance(problem, Bandit):
+            one["means"] = problem.arms.means.tolist()
+    if any(one[name] != said[0][name] for one in said for name in one.keys() - _MOVING):
+        raise ValueError(f"{' and '.join(moved)} must change numbers of the game only, and not its sizes")
+    line: dict[str, Any] = {**said[0], "moves": []}
+    for name in (each for each in _MOVING if each in line):
+        table = np.array([one[name] for one in said], np.float64)
+        rows = table.reshape(len(said), -1)
+        for i in np.flatnonzero((rows != rows[0]).any(axis=0)):
+            fit = np.linalg.lstsq(np.column_stack([points, np.ones(len(points))]), rows[:, i])[0]
+            fit = np.where(abs(fit - fit.round(6)) < 1e-9, fit.round(6), fit)  # 0.1 is meant, not a hair beside it
+            if not np.allclose(points @ fit[:-1] + fit[-1], rows[:, i], rtol=1e-9, atol=1e-9):
+                raise ValueError(
+                    f"each number of a game must be the value of {' and '.join(moved)} times a number, plus a number, "
+                    f"but of {games[0][1].name!r} one comes to {', '.join(f'{value:g}' for value in rows[:4, i])}, ..."
+                )
+            *axes, last = place = np.array(np.unravel_index(i, table.shape[1:])).tolist()
+            inside = line[name]
+            for axis in axes:
+                inside = inside[axis]
+            inside[last] = float(fit[-1])
+            for by, slope in zip(moved, fit[:-1].tolist(), strict=True):
+                if slope:
+                    line["moves"].append([order.index(by), slope, name, *place])
+    return line
+
+
+class LiveFigure:
+    """A figure that is drawn from what is filled at each setting, and what a page needs to do the same.
+
+    Parameters
+    ----------
+    figure : callable
+        Draws it, from the sliders' values and all that is filled.
+    sliders : dict of Slider
+        The sliders by name.
+    live : Live
+        What fills it.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.book.sliders import Slider
+    >>> def shows(power, square: fl.Number):
+    ...     square[0] = 3.0**power
+    >>> live = Live(shows, alt="3 to the power {power:g} is {square:.0f}")
+    >>> figure = LiveFigure(lambda power, square: Figure(), {"power": Slider("Power", [1, 2])}, live)
+    >>> figure(power=2).get_label()
+    '3 to the power 2 is 9'
+    """
+
+    @checks.checked
+    def __init__(
+        self, figure: Annotated[Callable[..., Figure], checks.Function()], sliders: Mapping[str, Any], live: Live
+    ) -> None:
+        check_sliders(sliders)
+        self.figure, self.sliders, self.live = figure, sliders, live
+        self._drawn: Any = None
+        gives = {}
+        for i, (name, slider) in enumerate(sliders.items()):
+            whole = slider.named or slider.whole
+            gives[name] = f"int(sliders[{i}])" if whole else f"sliders[{i}]"
+        self.asked = ["params", "state", "sliders"]
+        sizes, tuples = ("runs",), dict[str, Any]()
+        self.axes: dict[str, int] = {}
+        self.plays = None if live.problem is None else Plays(live, sliders)
+        if self.plays is not None:
+            game = self.plays.start[0]
+            sizes += tuple(game.sizes)
+            sums = game.tally.memory(np.zeros((1, game.tally.length(self.sizes))), self.sizes)
+            recorded = {"selected": 2, "reward": 1, **{name: block.ndim for name, block in sums.items()}}
+            self.axes = {name: axes + self.plays.several for name, axes in recorded.items()}
+            given = ["recorded", *self.axes, *["means"] * isinstance(game, OnArms)]
+            gives |= {name: name for name in given if name not in sliders}
+            self.asked += given
+            if self.plays.several:
+                pass  # what two have seen is not one thing
+            elif isinstance(game, OnArms):
+                gives["seen"] = "Seen(t, plays, observed, total)"
+                self.asked += ["t", "plays", "observed", "total"]
+                tuples["seen"] = Seen
+            else:
+                gives["ridge"] = "Ridge(mean, root)"
+                self.asked += ["mean", "root"]
+                tuples["ridge"] = Ridge
+        form = Form("a live picture", ", ".join(self.asked), gives, None, tuples=tuples, sizes=sizes)
+        self.bound = Bound(live.shows, form, live.settings)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes that memory may have, by name."""
+        game = {} if self.plays is None else self.plays.start[0].sizes
+        return {"runs": self.live.runs, **game, "T": self.live.horizon}
+
+    def filled(self, setting: Mapping[str, Any], run: int = 0) -> dict[str, Any]:
+        """Return what is filled at a setting, by name."""
+        state = self.bound.state(self.sizes)
+        sliders = np.array(
+            [s.values.index(setting[n]) if s.named else setting[n] for n, s in self.sliders.items()], float
+        )
+        desk = {"params": self.bound.numbers(self.sizes), "state": state, "sliders": sliders}
+        if self.plays is not None:
+            desk |= self.plays.played(setting, run, self.bound.asks("seen") or self.bound.asks("ridge"))
+        self.bound.interpreted(*(desk.get(name) for name in self.asked))
+        blocks = self.bound.memory(state, self.sizes)
+        return {name: block if block.ndim else float(block) for name, block in blocks.items()}
+
+    def __call__(self, **setting: Any) -> Figure:
+        """Draw the picture at a setting."""
+        filled = [self.filled(setting, run) for run in range(self.live.runs)]
+        more = {"ghosts": filled[1:]} if len(filled) > 1 else {}
+        fig = self.figure(**setting, **filled[0], **more)
+        if isinstance(fig, Figure):
+            for i, artist in enumerate(_moving_in(fig)):
+                text, run, ends = artist._moving
+                values = {**setting, **filled[run]}
+                artist.set_gid(f"m{i}")
+                if text is not None:
+                    artist.set_text(said(text, values))
+                _check_ends(artist, ends, values)
+            fig.set_label(said(self.live.alt, {**setting, **filled[0]}))
+            self._drawn = fig
+        return fig
+
+    def page(self) -> dict[str, Any]:
+        """Return what the page needs besides the picture that was drawn last."""
+        from fairlib.web import scripts  # here, as it needs much that nothing else does
+
+        live, sizes = self.live, self.sizes
+        length = self.bound.length(sizes)
+        memory = _lying(self.bound.memory(np.arange(length, dtype=np.float64), sizes))
+        shows = {"params": self.bound.numbers(sizes).tolist(), "length": length, "memory": memory}
+        made: dict[str, Any] = {
+            "sliders": [
+                {"name": name, "values": list(slider.values), "named": slider.named, "whole": slider.whole}
+                for name, slider in self.sliders.items()
+            ],
+            "alt": live.alt,
+            "shows": shows,
+            "parts": [_part(artist) for artist in _moving_in(self._drawn)],
+            "runs": live.runs,
+            "seed": live.seed,
+            "script": scripts.live(self.bound, self.asked, self.plays.seats if self.plays else [], self.axes),
+        }
+        if self.plays is not None:
+            game = self.plays.start[0]
+            made["plays"], made["several"], made["rounds"] = self.plays.page(), self.plays.several, self.plays.rounds
+            made["sums"] = _lying(game.tally.memory(np.arange(game.tally.length(sizes), dtype=np.float64), sizes))
+        return made
+
+
+def _lying(blocks: Mapping[str, Array]) -> dict[str, list[int]]:
+    """Return where each block of counted places begins, and its shape."""
+    return {name: [int(block.flat[0]), *block.shape] for name, block in blocks.items()}
+
+
+@checks.checked
+def said(text: Annotated[str, checks.Text(example="{a:g}")], values: Mapping[str, Any]) -> str:
+    """Put numbers and words into a text; the page does the same.
+
+    Parameters
+    ----------
+    text : str
+        The text, with fields such as ``{low[2]:.1f}`` or ``{better:first|second}``.
+    values : dict
+        What the names stand for.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    ValueError
+        If a field names nothing, or its format is none of ``.2f``, ``,.0f``, ``.1%``, ``g``, ``.3g`` and words.
+
+    Examples
+    --------
+    >>> said("arm {better:one|two} of {count:,.0f}", {"better": 1, "count": 1234.0})
+    'arm two of 1,234'
+    """
+    checks.instance("values", values, Mapping, "a dict of what the names stand for")
+
+    def field(found: re.Match[str]) -> str:
+        value, spec = _value(found[1] + found[2], values), found[3] or ""
+        if isinstance(value, str):
+            return value
+        if not _SPEC.fullmatch(spec) or np.ndim(value):
+            raise ValueError(f"{found[0]} must be one number, in a format such as .2f, ,.0f, .1%, g or one|other")
+        if "|" in spec:
+            return spec.split("|")[int(value)]
+        return format(float(value) + 0.0, spec or "g").replace("inf", "∞")
+
+    return " ".join(_FIELD.sub(field, text).split())
+
+
+def _moving_in(figure: Figure) -> list[Any]:
+    return figure.findobj(lambda artist: hasattr(artist, "_moving"))
+
+
+def _check_ends(artist: Any, ends: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    """Refuse a part that is drawn elsewhere than where it is said to lie."""
+    for name, end in ends.items():
+        value = _value(end, values) if isinstance(end, str) else end
+        where = _drawn(artist).get(name, value)  # a band does not keep its ends
+        if not np.allclose(where, value, equal_nan=True):
+            raise ValueError(f"{name} must be where {artist!r} is drawn, {where}, not at {end!r}, which is {value}")
+
+
+def _value(named: str, values: Mapping[str, Any]) -> Any:
+    """Return what is filled under a name, or one place of it."""
+    name, *places = re.findall(r"-?\w+", named)
+    if name not in values:
+        raise ValueError(f"{named!r} must name one of {', '.join(map(str, values))}")
+    value = values[name]
+    for place in places:
+        value = value[int(place)]
+    return value
+
+
+def _part(artist: Any) -> dict[str, Any]:
+    """Return what the page needs to move a part: its name, its ends, and how numbers become places."""
+    text, run, given = artist._moving
+    ends = _drawn(artist) | {name: end if isinstance(end, str) else end.tolist() for name, end in given.items()}
+    part: dict[str, Any] = {"id": artist.get_gid(), "run": run, "map": _map(artist)}
+    if isinstance(artist, Text):
+        drawn = _drawn(artist)
+        return part | {"text": text, "from": [drawn["x"], drawn["y"]], "to": [ends["x"], ends["y"]]}
+    if isinstance(artist, Rectangle):
+        left, right, bottom, top = (ends[name] for name in _ENDS[Rectangle])
+        return part | {"closed": True, "paths": [[[left, right, right, left], [bottom, bottom, top, top]]]}
+    if isinstance(artist, FillBetweenPolyCollection):  # in the order of matplotlib's own
+        x, low, high = ends["x"], ends["low"], ends["high"]
+        around = [_one(x, 0), x, _one(x, -1), _turned(x)], [_one(high, 0), low, _one(high, -1), _turned(high)]
+        return part | {"closed": True, "paths": [around]}
+    if isinstance(artist, LineCollection):
+        each = [[_one(ends[name], i) for name in ("x", "low", "high")] for i in range(len(artist.get_segments()))]
+        return part | {"paths": [[[x, x], [low, high]] for x, low, high in each]}
+    if isinstance(artist, PathCollection) or artist.get_marker() not in ("None", None, "", " "):
+        part["points"] = [ends["x"]], [ends["y"]]
+    if isinstance(artist, Line2D) and artist.get_linestyle() != "None":
+        part["paths"] = [([ends["x"]], [ends["y"]])]
+    return part
+
+
+def _drawn(artist: Any) -> dict[str, Any]:
+    """Return where the ends of a part are as it is drawn."""
+    if isinstance(artist, Text):
+        x, y = artist.xy if isinstance(artist, Annotation) else artist.get_position()
+        return {"x": float(x), "y": float(y)}
+    if isinstance(artist, Rectangle):
+        return dict(zip(_ENDS[Rectangle], artist.get_bbox().get_points().T.ravel().tolist(), strict=True))
+    if isinstance(artist, LineCollection):
+        (x, low), (_, high) = np.transpose(artist.get_segments(), (1, 2, 0)).tolist()
+        return {"x": x, "low": low, "high": high}
+    if isinstance(artist, FillBetweenPolyCollection):
+        return {}
+    points = np.asarray(artist.get_xydata() if isinstance(artist, Line2D) else artist.get_offsets(), float)
+    return {"x": points[:, 0].tolist(), "y": points[:, 1].tolist()}
+
+
+def _one(end: Any, i: int) -> Any:
+    """Return one place of an end."""
+    return f"{end}[{i}]" if isinstance(end, str) else end[i]
+
+
+def _turned(end: Any) -> Any:
+    """Return an end backwards."""
+    return f"{end}~" if isinstance(end, str) else end[::-1]
+
+
+def _map(artist: Any) -> list[Any]:
+    """Return how numbers become places in the picture: x -> a x + b, of the logarithm on a log axis, and so for y."""
+    ax, figure = artist.axes, artist.figure
+    if isinstance(artist, Annotation):
+        transform, of_data = ax.transData, (True, True)  # nothing else is ever moved
+    else:
+        transform = artist.get_offset_transform() if isinstance(artist, PathCollection) else artist.get_transform()
+        if isinstance(artist, Rectangle):
+            transform = artist.get_data_transform()
+        of_data = transform.contains_branch_seperately(ax.transData)
+    xs = ax.get_xlim() if of_data[0] else (0.0, 1.0)
+    ys = ax.get_ylim() if of_data[1] else (0.0, 1.0)
+    logs = [
+        inside and scale == "log" for inside, scale in zip(of_data, (ax.get_xscale(), ax.get_yscale()), strict=True)
+    ]
+    (x0, y0), (x1, y1) = transform.transform([[xs[0], ys[0]], [xs[1], ys[1]]]) * 72 / figure.dpi
+    height = figure.get_figheight() * 72
+    xs, ys = (np.log10(each) if log else np.asarray(each) for each, log in zip((xs, ys), logs, strict=True))
+    a, c = (x1 - x0) / (xs[1] - xs[0]), (y0 - y1) / (ys[1] - ys[0])
+    return [float(a), float(x0 - a * xs[0]), float(c), float(height - y0 - c * ys[0]), *map(bool, logs)]

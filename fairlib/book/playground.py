@@ -1,0 +1,410 @@
+"""The playground: one problem on which the policies of all four papers race, and every notion's regret."""
+
+import inspect
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairlib import checks
+from fairlib.baselines.classic import thompson_beta, ucb1
+from fairlib.book import look
+from fairlib.core import (
+    Bandit,
+    Bound,
+    ContextPolicy,
+    News,
+    Number,
+    PerArm,
+    Policy,
+    Result,
+    Seen,
+    any_of_the_best,
+    arm_metrics,
+    bernoulli,
+    explore,
+    helper,
+    largest,
+    share_out,
+    try_each_once,
+)
+from fairlib.core.policy import RULE
+from fairlib.delays import fcts_d, fcucb_d, geometric
+from fairlib.delays.game import _cap, semi_tally
+from fairlib.exposure import fairx_ts, fairx_ucb
+from fairlib.merit import Merit, exponential, fair_policy, play_by_merit
+from fairlib.ranks import fair_greedy, separate_groups
+from fairlib.ranks.worlds import WeightedBandit
+from fairlib.rules.layout import opened
+from fairlib.shares import fair_learn, fair_ucb
+from fairlib.shares.game import Shares, _below_one_in_k, shares_tally
+from fairlib.web.reader_rule import translated
+from fairlib.web.scripts import draws, function_of, numbers, script
+from fairlib.web.translate import CHANCE, REAL, Function, Script
+
+SHORT = 3000
+"""Rounds of Fair-Greedy, which looks back at all candidates in every round."""
+
+_SPREAD = 0.4  # of the candidates
+_NOISE = 0.3  # of what they pay
+_WIDTH = 0.5  # of FairX-UCB, where its theorem takes 5 or so, and learns nothing in games as short
+
+EXAMPLE = """\
+# Play the arm that has paid best, but each arm
+# in at least a share of the rounds.
+def my_rule(seen, p, floor=0.05):
+    for a in range(p.size):
+        if seen.observed[a] == 0:
+            return a
+        p[a] = seen.total[a] / seen.observed[a]
+    best = largest(p)
+    for a in range(p.size):
+        p[a] = floor
+    p[best] += 1 - floor * p.size
+"""
+"""The rule that stands in the box at first."""
+
+START: dict[str, Any] = {
+    "means": [0.9, 0.88, 0.8, 0.7, 0.6, 0.5],
+    "shares": [0.1] * 6,
+    "T": 10_000,
+    "runs": 5,
+    "seed": 2026,
+    "steepness": 4,
+    "plays": 1,
+    "delay": 0,
+    "policies": ["ucb1", "fair-ucb", "fairx-ts", "fcucb-d", "fair-greedy"],
+    "show": "fairness_regret",
+    "rule": EXAMPLE,
+}
+"""What the page shows at first: the six sellers of the first chapter, each promised a tenth of the rounds."""
+
+for _each in (shares_tally, semi_tally):
+    helper(_each)  # as `every_tally` calls them
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlaygroundResult(Result):
+    r"""What happened, by the measures of all papers that know no contexts.
+
+    Parameters
+    ----------
+    r_regret : ndarray, shape (runs, R)
+        Regret against the best policy that keeps the promises (Patil et al., Definition 4).
+    violation, deficit : ndarray, shape (runs, R)
+        Largest number of plays, in whole plays and exactly, by which an arm was behind its promised share.
+    reward_regret, signed_regret : ndarray, shape (runs, R)
+        Expected reward of the fair policy less that of the policy, summed where it is positive (Chen et al., equation
+        5) and as it is (Wang et al., equation 1).
+    fairness_regret : ndarray, shape (runs, R)
+        Distance to the fair policy, summed (Wang et al., equation 2, and Chen et al., equation 6).
+    optimal : ndarray, shape (runs, R, K)
+        The fair policy: probability of each arm.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> game = Playground(fl.bernoulli([0.9, 0.5]), shares=[0.2, 0.3], merit=exponential(4))
+    >>> fl.simulate(game, fl.ucb1(), 100).optimal[0, -1].round(3)
+    array([0.832, 0.168])
+    """
+
+    r_regret: NDArray[np.float64]
+    violation: NDArray[np.float64]
+    deficit: NDArray[np.float64]
+    reward_regret: NDArray[np.float64]
+    signed_regret: NDArray[np.float64]
+    fairness_regret: NDArray[np.float64]
+    optimal: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Playground(Bandit):
+    """A game on arms that are promised shares and owed plays by their merit, both at once.
+
+    Parameters
+    ----------
+    shares : array_like, shape (K,)
+        Share of the rounds that each arm is promised, at least 0 and below 1/K.
+    merit : Merit
+        What an arm of a given mean deserves.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a share is out of range, `merit` is not a `Merit`, a mean is outside its range, or some arm could need a
+        probability above 1 (Assumption 1 of Chen et al.).
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> Playground(fl.bernoulli([0.9, 0.5]), shares=[0.5, 0.3], merit=exponential(4))
+    Traceback (most recent call last):
+    ValueError: shares must be at least 0 and below 1/2, not 0.5 (arm 0)
+    """
+
+    shares: Shares = field(kw_only=True)
+    merit: Merit = field(kw_only=True)
+    outcome = PlaygroundResult
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "shares", _below_one_in_k(self.shares, self.arms.means.size))
+        fair = fair_policy(self.merit, self.arms.means, self.plays)
+        _cap(self.merit, fair.size, self.plays, int(fair.argmax()))
+
+    @cached_property
+    def tally(self) -> Bound:
+        """What the game sums: every notion's measure."""
+        return arm_metrics(
+            every_tally,
+            means=self.arms.means,
+            best=self.best_reward,
+            shares=self.shares,
+            plays=self.plays,
+            merit=self.merit,
+        )
+
+    def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, NDArray[np.float64]]) -> Result:
+        """Read off what a policy earned and lost.
+
+        Parameters
+        ----------
+        rounds : ndarray, shape (R,)
+            The recorded rounds.
+        selected : ndarray, shape (runs, R, K)
+            How often each arm had been played.
+        reward : ndarray, shape (runs, R)
+            Reward collected so far.
+        sums : dict
+            What `tally` has kept.
+
+        Returns
+        -------
+        PlaygroundResult
+            The result.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> game = Playground(fl.bernoulli([0.9, 0.5]), shares=[0.2, 0.3], merit=exponential(4))
+        >>> fl.simulate(game, fl.thompson_beta(), 9).r_regret.shape
+        (1, 9)
+        """
+        kept = {name: value for name, value in sums.items() if name != "regret"}  # it follows from the counts
+        return super().result(rounds, selected, reward, kept)
+
+
+def every_tally(
+    means,
+    best,
+    shares,
+    plays,
+    merit,
+    t,
+    p,
+    selected,
+    regret: Number,
+    r_regret: Number,
+    violation: Number,
+    deficit: Number,
+    reward_regret: Number,
+    signed_regret: Number,
+    fairness_regret: Number,
+    optimal: PerArm,
+):
+    """Keep the regret, and the measures of all notions as the games of their papers have them."""
+    if t == 1:
+        play_by_merit(merit, means, plays, optimal)
+    regret[0] = best * t
+    quota = 0.0
+    for a in range(means.size):
+        regret[0] -= selected[a] * means[a]
+        quota += math.floor(shares[a] * t + 1e-9) * (best - means[a])
+    r_regret[0] = regret[0] - quota
+    shares_tally(shares, t, selected, violation, deficit)
+    semi_tally(means, optimal, p, reward_regret, signed_regret, fairness_regret)
+
+
+class Racer(NamedTuple):
+    """A policy of the playground.
+
+    Parameters
+    ----------
+    policy : Policy or ContextPolicy
+        The policy.
+    says : str
+        What it is after, in a few words.
+
+    Examples
+    --------
+    >>> Racer(ucb1(), "chases the best arm").policy.name
+    'UCB1'
+    """
+
+    policy: Policy | ContextPolicy
+    says: str
+
+
+@checks.checked
+def racers(
+    merit: Merit, shares: Shares, plays: Annotated[int, checks.InBody(checks.Integer(1, example=1))] = 1
+) -> dict[str, Racer]:
+    """Return the policies that may race, by their names in a link.
+
+    Parameters
+    ----------
+    merit : Merit
+        What an arm of a given mean deserves.
+    shares : array_like, shape (K,)
+        Share of the rounds that each arm is promised, below 1/K.
+    plays : int
+        How many arms are played each round; only two of the policies can play several.
+
+    Returns
+    -------
+    dict of Racer
+        The policies.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> list(racers(exponential(0.5), [0.1, 0.1, 0.1], plays=2))
+    ['fcucb-d', 'fcts-d']
+    """
+    arms = np.size(shares)
+    several = {
+        "fcucb-d": Racer(fcucb_d(merit, arms, plays), "plays by merit, optimistically, and minds delays"),
+        "fcts-d": Racer(fcts_d(merit, arms, plays), "plays by the merit of drawn means, and minds delays"),
+    }
+    if plays > 1:
+        return several
+    return {
+        "ucb1": Racer(ucb1(), "is after reward alone"),
+        "thompson": Racer(thompson_beta(), "is after reward alone"),
+        "fair-ucb": Racer(fair_ucb(shares), "keeps every promise, and is UCB1 otherwise"),
+        "fair-learn": Racer(fair_learn(thompson_beta(), shares), "keeps every promise, and is Thompson otherwise"),
+        "fairx-ucb": Racer(fairx_ucb(merit, _WIDTH), "plays by merit, optimistically"),
+        "fairx-ts": Racer(fairx_ts(merit), "plays by the merit of drawn means"),
+        **several,
+    }
+
+
+@checks.checked
+def candidates(means: Annotated[ArrayLike, checks.Numbers()]) -> WeightedBandit:
+    """Return the game of relative ranks on some arms: each round each arm sends a candidate, of its own group.
+
+    Its candidates are worth the arm's mean give or take 0.2, all values alike, and pay that with normal noise of
+    standard deviation 0.3.
+
+    Parameters
+    ----------
+    means : array_like, shape (K,)
+        Mean reward of each arm.
+
+    Returns
+    -------
+    WeightedBandit
+        The game.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the means are not numbers, or there are fewer than two.
+
+    Examples
+    --------
+    >>> candidates([0.9, 0.5]).biases.round(1)
+    array([0.7, 0.3])
+    """
+    centres = np.asarray(means)
+    if centres.size < 2:
+        raise ValueError(f"means must be at least two numbers, one an arm, not {checks.said(centres.tolist())}")
+    return separate_groups(np.full((centres.size, 1), _SPREAD), centres - _SPREAD / 2, _NOISE)
+
+
+def contents() -> dict[str, Any]:
+    """Return what the page needs to play: the games as scripts, and their numbers for 2 to 10 arms.
+
+    Returns
+    -------
+    dict
+        The `start`; the `spread` of candidates, and after how many rounds the game with them is cut `short`; the look
+        of a reader's `own` rule; and of all `policies`, by their names in a link, the `name`, what it `says`, its
+        `look`, its `script`, the names of its `sums`, and `numbers`, a list of the games with 2, 3, ... arms.
+
+    Examples
+    --------
+    >>> contents()["policies"]["ucb1"]["numbers"][0]["table"]
+    [[0.5], [0.5]]
+    """
+    made: dict[str, Any] = {}
+    for arms in range(2, 11):
+        means, shares, merit = [0.5] * arms, [0.0] * arms, exponential(1.0)
+        game = Playground(bernoulli(means), delay=geometric([0.5] * arms), shares=shares, merit=merit)
+        games: dict[str, tuple[Any, Racer]] = {name: (game, each) for name, each in racers(merit, shares).items()}
+        games["fair-greedy"] = candidates(means), Racer(fair_greedy(), "ranks each candidate within its own group")
+        for name, (problem, (policy, says)) in games.items():
+            if arms == 2:
+                head = {"name": policy.name, "says": says, "look": _drawn(policy.name)}
+                sums = list(problem.tally.rule.memory)
+                made[name] = {**head, "script": script(problem, policy), "sums": sums, "numbers": []}
+            made[name]["numbers"].append({**numbers(problem, policy, 1), "rounds": []})
+    return {"start": START, "spread": _SPREAD, "short": SHORT, "policies": made, "own": _drawn("your rule")}
+
+
+def _drawn(name: str) -> dict[str, str]:
+    """Return an algorithm's look as SVG has it."""
+    known = look(name)
+    dash = known["linestyle"]
+    return {"stroke": known["color"], "dash": "" if dash == "-" else " ".join(f"{2 * each:g}" for each in dash[1])}
+
+
+def own_contents() -> dict[str, Any]:
+    """Return what the page needs to read a reader's own rule.
+
+    Returns
+    -------
+    dict
+        The sources of the `modules` that translate it, by name, and what is `known` to them: how the engine calls a
+        rule (`flat` and `gives`), the named `tuples`, the sources of `helpers`, and the ways to draw, in Python
+        (`draws`) around what is drawn in JavaScript (`drawn`).
+
+    Examples
+    --------
+    >>> sorted(own_contents()["known"]["draws"])
+    ['beta', 'normal', 'random', 'standard_exponential', 'standard_normal']
+    """
+    helpers = [any_of_the_best, explore, largest, share_out, try_each_once, opened]
+    drawn, made = Script(draws()), {"random": "def random(rng):\n    return drawn_random(rng)"}
+    natives = {"drawn_random": "$double"}
+    for name, given in _DRAWS.items():
+        arguments = ", ".join(["rng", *given])
+        way = draws()[name]
+        way = drawn.add(way, [CHANCE, *[REAL] * len(given)]) if isinstance(way, Function) else way
+        natives[f"drawn_{name}"] = way.name
+        made[name] = f"def {name}({arguments}):\n    return drawn_{name}({arguments})"
+    return {
+        "modules": {each.__module__: inspect.getsource(sys.modules[each.__module__]) for each in (Script, translated)},
+        "known": {
+            "flat": RULE.flat,
+            "gives": dict(RULE.gives),
+            "tuples": {"Seen": Seen._fields, "News": News._fields},
+            "helpers": {each.__name__: function_of(each).text for each in helpers},
+            "draws": made,
+            "natives": natives,
+            "drawn": drawn.text(),
+        },
+    }
+
+
+_DRAWS = {"beta": "ab", "normal": ("mean", "sd"), "standard_normal": "", "standard_exponential": ""}

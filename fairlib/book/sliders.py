@@ -1,0 +1,196 @@
+"""Sliders of an explorer: what each may be set to, and how it reads."""
+
+import numbers
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from fairlib import checks
+
+MOST_SETTINGS = 60
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A slider, and the values that it stops at.
+
+    Parameters
+    ----------
+    label : str
+        What it moves, in the reader's words.
+    values : collection of float or str
+        From 2 to 60 values, in order; they are told apart by how they read.
+    start : float or str, optional
+        The value shown first; the middle one if not given.
+
+    Raises
+    ------
+    TypeError
+        If the label is not a string, or a value is neither a number nor a string.
+    ValueError
+        If the label is empty, there are too few or too many values, two read the same, one is nan or infinite,
+        or `start` is none of them.
+
+    Examples
+    --------
+    >>> Slider("Plays", [1, 2, 3]).start
+    2
+    >>> Slider("Plays", [1, 2, 3], start=4)
+    Traceback (most recent call last):
+    ValueError: start must be one of 1, 2, 3, not 4
+    """
+
+    label: Annotated[str, checks.Text(empty=False)]
+    values: Collection[float | str]
+    start: float | str | None = None
+
+    def __post_init__(self) -> None:
+        checks.check_fields(self)
+        unordered = isinstance(self.values, str | set | frozenset | dict)
+        if unordered or not isinstance(self.values, Collection) or getattr(self.values, "shape", None) == ():
+            raise TypeError(f"values must be a list of numbers or strings, not {checks.said(self.values)}")
+        values = tuple(value.item() if isinstance(value, np.generic) else value for value in self.values)
+        if not 2 <= len(values) <= MOST_SETTINGS:
+            raise ValueError(f"values must be 2 to {MOST_SETTINGS} numbers or strings, not {len(values)}")
+        values = tuple(_value(value) for value in values)
+        texts = [slider_text(value) for value in values]
+        twice = [text for text in texts if texts.count(text) > 1]
+        if twice:
+            raise ValueError(f"values must differ in how they read, but {twice[0]} is there more than once")
+        start = values[(len(values) - 1) // 2] if self.start is None else self.start
+        try:
+            place = texts.index(slider_text(start))
+        except Exception:  # what can't even be written is none of them
+            raise ValueError(f"start must be one of {', '.join(texts)}, not {checks.said(start)}") from None
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "start", values[place])
+
+    @property
+    def texts(self) -> list[str]:
+        """How the values read.
+
+        Returns
+        -------
+        list of str
+            One text a value.
+
+        Examples
+        --------
+        >>> Slider("Horizon", [0.5, 1000000, "endless"]).texts
+        ['0.5', '1,000,000', 'endless']
+        """
+        return [slider_text(value) for value in self.values]
+
+    @property
+    def named(self) -> bool:
+        """Whether the values are names, between which there is nothing.
+
+        Returns
+        -------
+        bool
+            Whether one of them is a string.
+
+        Examples
+        --------
+        >>> Slider("Horizon", [10, "endless"]).named
+        True
+        """
+        return any(isinstance(value, str) for value in self.values)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the values are whole numbers.
+
+        Returns
+        -------
+        bool
+            Whether all of them are.
+
+        Examples
+        --------
+        >>> Slider("Plays", [1, 10]).whole, Slider("Share", [0.5, 1]).whole
+        (True, False)
+        """
+        return all(isinstance(value, numbers.Integral) for value in self.values)
+
+
+def _value(value: Any) -> float | str:
+    """Take a value of a slider: a string, a whole number as one, or another number."""
+    if isinstance(value, str):
+        return checks.text("values", value, empty=False)
+    number = checks.real("values", value)
+    return int(value) if isinstance(value, numbers.Integral) else number
+
+
+def slider_text(value: Any) -> str:
+    """Return how a value of a slider reads.
+
+    Parameters
+    ----------
+    value : float, int or str
+        The value.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Examples
+    --------
+    >>> slider_text(20_000), slider_text(0.5)
+    ('20,000', '0.5')
+    """
+    if isinstance(value, bool):  # which Python has as a number, and no slider offers
+        return str(value)
+    if isinstance(value, numbers.Integral):
+        return f"{value:,}"
+    return f"{float(value):g}" if isinstance(value, numbers.Real) else str(value)
+
+
+def setting_text(setting: dict[str, Any]) -> str:
+    """Return how a setting of all sliders reads.
+
+    Parameters
+    ----------
+    setting : dict
+        A value for each slider, by its name.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Examples
+    --------
+    >>> setting_text({"plays": 2, "arms": 10})
+    'arms=10, plays=2'
+    """
+    return ", ".join(f"{name}={slider_text(value)}" for name, value in sorted(setting.items()))
+
+
+def check_sliders(sliders: Any) -> None:
+    """Refuse what are no sliders by their names.
+
+    Parameters
+    ----------
+    sliders : dict of Slider
+        What was given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no dict of one or two sliders.
+
+    Examples
+    --------
+    >>> check_sliders({})
+    Traceback (most recent call last):
+    ValueError: sliders must be one or two, not 0
+    """
+    checks.instance("sliders", sliders, Mapping, "a dict of Sliders by their names")
+    if not 1 <= len(sliders) <= 2:
+        raise ValueError(f"sliders must be one or two, not {len(sliders)}")
+    for name, slider in sliders.items():
+        checks.instance(f"sliders[{name!r}]", slider, Slider, "a Slider")

@@ -1,0 +1,170 @@
+"""What a reader does with his own hands: attack a promise, and guess before looking."""
+
+import html
+import json
+import re
+import warnings
+from importlib import resources
+from string import Template
+from typing import Annotated, Any
+
+import numpy as np
+
+from fairlib import checks
+from fairlib.core import Number, Policy, bernoulli, rule
+from fairlib.shares import SharedBandit, fair_learn
+from fairlib.shares.game import Shares
+from fairlib.web.scripts import numbers, script
+
+__all__ = ["Attack", "Guess"]
+
+
+# They are dressed as explorers are, also on a page that has none.
+_STYLE = re.findall(
+    r"<style>.*?</style>",
+    resources.files("fairlib.book").joinpath("explorers.html").read_text(encoding="utf-8"),
+    re.DOTALL,
+)[0]
+
+
+def _filled(name: str, **parts: Any) -> str:
+    template = Template(resources.files("fairlib.book").joinpath(name).read_text(encoding="utf-8"))
+    return template.substitute(style=_STYLE, **parts)
+
+
+def _data(value: Any) -> str:
+    """Write a value as JSON that may stand in a script element."""
+    return json.dumps(value, ensure_ascii=False).replace("</", "<\\/").replace("<!", "\\u003c!")
+
+
+@rule
+def reader_rule(choice: int, asked: Number, p: Any) -> Any:
+    """Play what the reader says, and count how often he is asked."""
+    asked[0] += 1
+    return choice
+
+
+class Attack:
+    """A game in which the reader is the learner of FAIR-LEARN, and tries to leave an arm behind its promise.
+
+    Parameters
+    ----------
+    shares : array_like, shape (K,)
+        Share that each arm is owed, at least 0 and below 1/K, from two to ten arms.
+    tolerance : float
+        How far behind an arm may be before FAIR-LEARN steps in, at least 0.
+
+    Attributes
+    ----------
+    limit : float
+        The furthest that an arm can be behind, the tolerance and K - 1 times the largest share.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the shares or the tolerance are out of range.
+
+    Examples
+    --------
+    >>> Attack([0.1875] * 5, 0.75).limit
+    1.5
+    """
+
+    @checks.checked
+    def __init__(self, shares: Shares, tolerance: checks.NonNegative) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that the tolerance alone is not kept is what is to be found out
+            policy = fair_learn(Policy("the reader", reader_rule, choice=0), shares, tolerance)
+        self.shares, self.tolerance = np.asarray(policy.settings["shares"]), float(policy.settings["tolerance"])
+        if not 2 <= self.shares.size <= 10:
+            raise ValueError(f"shares must have two to ten numbers, one an arm, not {self.shares.size}")
+        self.limit = self.tolerance + (self.shares.size - 1) * float(self.shares.max())
+        game = SharedBandit(bernoulli(np.full(self.shares.size, 0.5)), shares=self.shares)
+        self._script, self._numbers = script(game, policy), numbers(game, policy, 1)
+
+    def __repr__(self) -> str:
+        return f"Attack({self.shares.tolist()}, tolerance={self.tolerance:g})"
+
+    def _repr_html_(self) -> str:
+        marks = "".join(
+            f'<b style="left:{50 + 50 * value / (1.2 * self.limit):.2f}%"></b>'
+            for value in (self.tolerance, self.limit)
+        )
+        arms = [
+            f'<li><button type="button">Play arm {a + 1}</button><span class="lane"><i></i>{marks}</span>'
+            f'<output aria-label="arm {a + 1} is behind by"></output></li>'
+            for a in range(self.shares.size)
+        ]
+        data = {
+            "game": self._numbers,
+            "script": self._script,
+            "shares": self.shares.tolist(),
+            "tolerance": self.tolerance,
+            "limit": self.limit,
+            "choice": self._numbers["places"]["params"]["learner.choice"][0][0],
+        }
+        stored = (
+            f"In the built page you are the learner here, of {self.shares.size} arms, and FAIR-LEARN answers. However "
+            f"you play, no arm is ever more than {self.limit:g} plays behind."
+        )
+        return _filled("attack.html", arms="\n".join(arms), data=_data(data), stored=stored)
+
+
+class Guess:
+    """A question with a number for an answer, which the reader guesses before he is told.
+
+    Parameters
+    ----------
+    question : str
+        The question.
+    answer : str
+        The answer, a sentence with the number in it.
+    low, high : float
+        The range of the guesses.
+    step : float
+        How fine a guess is, above 0.
+    unit : str
+        What follows the number, such as ``" rounds"``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a text is none or empty, or the range or the step is.
+
+    Examples
+    --------
+    >>> Guess("How many of 100 rounds go to the better of two arms?", "It gets 87 rounds.", 0, 100, unit=" rounds")
+    Guess('How many of 100 rounds go to the better of two arms?')
+    """
+
+    @checks.checked
+    def __init__(
+        self,
+        question: Annotated[str, checks.Text()],
+        answer: Annotated[str, checks.Text()],
+        low: Annotated[float, checks.Real()],
+        high: Annotated[float, checks.InBody(checks.Real(example=9.0))],
+        step: checks.Positive = 1.0,
+        unit: Annotated[str, checks.Text()] = "",
+    ) -> None:
+        for name, text in (("question", question), ("answer", answer)):
+            if not text.strip():
+                raise ValueError(f"{name} must say something, not {checks.said(text)}")
+        self.question, self.answer, self.unit = question, answer, unit
+        self.low, self.step = low, step
+        self.high = checks.real("high", high, above=self.low)
+
+    def __repr__(self) -> str:
+        return f"Guess({self.question!r})"
+
+    def _repr_html_(self) -> str:
+        middle = self.low + self.step * round((self.high - self.low) / 2 / self.step)
+        ends = {"low": f"{self.low:g}", "high": f"{self.high:g}", "step": f"{self.step:g}", "middle": f"{middle:g}"}
+        return _filled(
+            "guess.html",
+            question=html.escape(self.question),
+            answer=html.escape(self.answer),
+            said=_data(self.answer),
+            unit=_data(self.unit),
+            **ends,
+        )

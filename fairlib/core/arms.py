@@ -1,0 +1,483 @@
+"""The arms of a bandit: how their rewards are drawn, how late they are seen, and the game that is played on them."""
+
+import math
+import numbers
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from numba import float64, int64, types
+from numpy.typing import ArrayLike, NDArray
+
+from fairlib import checks
+from fairlib.core.result import Result
+from fairlib.rules.bound_rule import Bound, described
+from fairlib.rules.signature import Form
+
+DRAW = Form(
+    what="what draws a reward",
+    flat="params, arm, rng",
+    gives={"arm": "arm", "rng": "rng"},
+    signature=float64(float64[:, ::1], int64, types.npy_rng),
+    by_arm=True,
+)
+"""How the engine calls what draws a reward; a setting is a number, or a row of numbers, of the arm in question."""
+
+DELAY = Form(
+    what="what draws a delay",
+    flat="params, arm, reward, rng",
+    gives={"arm": "arm", "reward": "reward", "rng": "rng"},
+    signature=int64(float64[:, ::1], int64, float64, types.npy_rng),
+    answer="whole_rounds({})",
+    by_arm=True,
+)
+"""How the engine calls what draws a delay; a setting is a number, or a row of numbers, of the arm in question."""
+
+TALLY = Form(
+    what="what a game sums",
+    flat="params, state, t, p, selected",
+    gives={"t": "t", "p": "p", "selected": "selected"},
+    signature=types.void(float64[::1], float64[::1], int64, float64[::1], int64[::1]),
+    sizes=("K", "T"),
+)
+"""How the engine calls what sums a quantity of a game's own, round by round; its memory is the sums."""
+
+LEAST_SHAPE = 0.02
+"""The least shape of a Beta variable: of smaller ones Numba draws others than NumPy."""
+
+BetaShape = Annotated[float, checks.Real(LEAST_SHAPE)]
+BetaShapes = Annotated[ArrayLike, checks.Numbers(LEAST_SHAPE)]
+
+
+class Arms:
+    """Arms with independent rewards; made by `bernoulli`, `gaussian` or `beta`, or of a reader's own.
+
+    Parameters
+    ----------
+    means : array_like, shape (K,)
+        Mean reward of each arm.
+    draw : callable
+        Returns one reward of an arm. It may ask for `rng` and for `arm`; its other arguments are settings. Compiled by
+        the engine.
+    **settings
+        What `draw` is set with, by the names of its arguments: a number, or a row of numbers, for each arm.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `draw` can't be called, or a setting is missing, unknown, or not of as many arms as there are means.
+
+    Examples
+    --------
+    >>> def twice(mean, rng):
+    ...     return 2.0 if rng.random() < mean / 2.0 else 0.0
+    >>> Arms([0.9, 0.5], twice, mean=[0.9, 0.5]).means
+    array([0.9, 0.5])
+    """
+
+    described_as = "Arms, such as bernoulli([0.9, 0.5])"
+    means: NDArray[np.float64]
+
+    @checks.checked
+    def __init__(
+        self,
+        means: Annotated[ArrayLike, checks.Numbers()],
+        draw: Annotated[Callable[..., float], checks.Function()],
+        **settings: ArrayLike,
+    ) -> None:
+        self.means = np.asarray(means)
+        self.draw = Bound(draw, DRAW, settings)
+        _of_arms(self.draw, self.means.size)
+        for name, value in self.draw.settings.items():  # infinity is a setting of delays only
+            checks.array(name, value)
+
+    def __repr__(self) -> str:
+        return repr(self.draw)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What `draw` is set with, by name."""
+        return MappingProxyType(self.draw.settings)
+
+
+def _of_arms(draw: Bound, arms: int | None) -> int | None:
+    """Return of how many arms the settings are; refuse those that are not of as many as they must be."""
+    for name, value in draw.settings.items():
+        if np.ndim(value) not in (1, 2):
+            raise ValueError(f"{name} must have a number for each arm, not {checks.said(value)}")
+        if arms is not None and len(value) != arms:
+            raise ValueError(f"{name} must have {arms} numbers, one an arm, not {len(value)}")
+        if len(value) == 0:
+            raise ValueError(f"{name} must have a number for each arm, not {checks.said(value)}")
+        arms = len(value)
+    return arms
+
+
+def bernoulli_draw(mean, rng):
+    """Return 1 with the arm's mean as probability, else 0."""
+    return 1.0 if rng.random() < mean else 0.0
+
+
+def gaussian_draw(mean, sd, rng):
+    """Return a normal reward."""
+    return rng.normal(mean, sd)
+
+
+def beta_draw(a, b, rng):
+    """Return a Beta reward."""
+    return rng.beta(a, b)
+
+
+@checks.checked
+def bernoulli(means: Annotated[ArrayLike, checks.Numbers(0, 1)]) -> Arms:
+    """Arms that pay 1 or 0.
+
+    Parameters
+    ----------
+    means : array_like, shape (K,)
+        Probability that each arm pays 1, in [0, 1].
+
+    Returns
+    -------
+    Arms
+        The arms.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a mean is not a number in [0, 1], or there is none.
+
+    Examples
+    --------
+    >>> bernoulli([0.9, 1.5])
+    Traceback (most recent call last):
+    ValueError: means must be numbers in [0, 1], not 1.5 (arm 1)
+    """
+    return Arms(means, bernoulli_draw, mean=means)
+
+
+@checks.checked
+def gaussian(means: Annotated[ArrayLike, checks.Numbers()], sd: checks.NonNegative = 1.0) -> Arms:
+    """Arms with normal rewards of one standard deviation.
+
+    Parameters
+    ----------
+    means : array_like, shape (K,)
+        Mean reward of each arm.
+    sd : float
+        Standard deviation of a reward, at least 0.
+
+    Returns
+    -------
+    Arms
+        The arms.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a mean or the standard deviation is not a finite number, or `sd` is negative.
+
+    Examples
+    --------
+    >>> gaussian([0.0, 1.0], sd=0.5).settings["sd"]
+    array([0.5, 0.5])
+    """
+    return Arms(means, gaussian_draw, mean=means, sd=np.full_like(means, sd))
+
+
+@checks.checked
+def beta(a: BetaShapes, b: BetaShapes) -> Arms:
+    """Arms with Beta rewards, in [0, 1] and with mean ``a / (a + b)``.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (K,)
+        The two shapes of each arm, at least 0.02.
+
+    Returns
+    -------
+    Arms
+        The arms.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a shape is not a number from 0.02 on, or the two lists differ in length.
+
+    Examples
+    --------
+    >>> beta([9, 1], [1, 1]).means
+    array([0.9, 0.5])
+    """
+    first, second = np.asarray(a), np.asarray(b)
+    if first.size != second.size:
+        raise ValueError(f"b must have one number an arm, as a has ({first.size}), not {second.size}")
+    return Arms(first / (first + second), beta_draw, a=first, b=second)
+
+
+class Delay:
+    """How many rounds late a reward is seen.
+
+    Parameters
+    ----------
+    draw : callable
+        Returns a whole number of rounds: 0 for the end of the same round, `math.inf` for never. It may ask for
+        `reward`, `rng` and `arm`; its other arguments are settings. Compiled by the engine.
+    name : str
+        What figures call it, and the messages.
+    **settings
+        What `draw` is set with, by the names of its arguments: a number, or a row of numbers, for each arm.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `draw` can't be called, `name` is not a string, a setting is missing, unknown or of another number of arms
+        than the others, or if one of a hundred trial draws is negative, not whole or not a number. (A later one that is
+        stops the game.)
+
+    Examples
+    --------
+    >>> def three():
+    ...     return 3
+    >>> Delay(three).arms is None
+    True
+    >>> Delay(lambda sd, rng: rng.normal(0.0, sd), sd=[1.0], name="nonsense")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: the delay 'nonsense' must be a whole number of rounds of at least 0, or infinity for never, not ...
+    """
+
+    described_as = "a Delay"
+
+    @checks.checked
+    def __init__(
+        self,
+        draw: Annotated[Callable[..., float], checks.Function()],
+        *,
+        name: Annotated[str, checks.Text()] = "own",
+        **settings: ArrayLike,
+    ) -> None:
+        self.name, self.draw = name, Bound(draw, DELAY, settings)
+        self.arms = _of_arms(self.draw, None)
+        given, rng = self.draw.settings, np.random.default_rng(0)
+        asked = [each for each in self.draw.rule.arguments if each not in given]
+        for trial in range(100):
+            arm, reward = trial % (self.arms or 1), float(trial // (self.arms or 1) % 2)
+            own = {each: value[arm] for each, value in given.items()}
+            engine = {"arm": arm, "reward": reward, "rng": rng}
+            late = self.draw.rule(**own, **{each: engine[each] for each in asked})
+            number = float(late) if isinstance(late, numbers.Real) else math.nan
+            if not (number == math.inf or (number >= 0 and number == math.floor(number))):
+                raise ValueError(
+                    f"the delay {name!r} must be a whole number of rounds of at least 0, or infinity for never, "
+                    f"not {checks.said(late)} (arm {arm}, reward {reward:g})"
+                )
+
+    def __repr__(self) -> str:
+        return f"Delay({self.draw!r})"
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What `draw` is set with, by name."""
+        return MappingProxyType(self.draw.settings)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bandit:
+    """The classic game: play some arms each round and collect their rewards.
+
+    Parameters
+    ----------
+    arms : Arms
+        The arms.
+    plays : int
+        How many different arms are played each round, from 1 to K.
+    delay : Delay, optional
+        How late a reward is seen; without one it is seen at the end of its round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `arms` are not `Arms`, `plays` is out of range, or the delay does not fit the arms or is no whole number.
+
+    Examples
+    --------
+    >>> game = Bandit(bernoulli([0.9, 0.5, 0.2]), plays=2)
+    >>> game.best_reward
+    1.4
+    """
+
+    arms: Arms
+    plays: Annotated[int, checks.InBody(checks.Integer(1))] = 1
+    delay: Delay | None = None
+    outcome: ClassVar[type[Result]] = Result
+    described_as: ClassVar[str] = "a Bandit, such as Bandit(bernoulli([0.9, 0.5]))"
+
+    def __post_init__(self) -> None:
+        checks.check_fields(self)
+        object.__setattr__(self, "plays", checks.whole("plays", self.plays, 1, self.arms.means.size))
+        if self.delay is not None and self.delay.arms not in (None, self.arms.means.size):
+            raise ValueError(f"delay must be of {self.arms.means.size} arms, not {self.delay.arms}")
+
+    def __repr__(self) -> str:
+        return described(self)
+
+    @property
+    def best_reward(self) -> float:
+        """Expected reward of a round for somebody who knows the means and plays the best arms."""
+        return float(np.sort(self.arms.means)[-self.plays :].sum())
+
+    @cached_property
+    def tally(self) -> Bound:
+        """What the game sums round by round; nothing here, as the regret follows from the counts alone."""
+        return arm_metrics(no_tally)
+
+    def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, Any]) -> Result:
+        """Read off what a policy earned and lost.
+
+        Parameters
+        ----------
+        rounds : ndarray, shape (R,)
+            The recorded rounds.
+        selected : ndarray, shape (runs, R, K)
+            How often each arm had been played.
+        reward : ndarray, shape (runs, R)
+            Reward collected so far.
+        sums : dict
+            What `tally` had summed, by name, each of shape (runs, R).
+
+        Returns
+        -------
+        Result
+            What the game's kind of result is, with the regret, best expected reward less the expected reward of the
+            arms played, and with all that was summed.
+
+        Examples
+        --------
+        >>> game = Bandit(bernoulli([0.9, 0.5]))
+        >>> game.result(np.array([4]), np.array([[[3, 1]]]), np.array([[3.0]]), {}).regret
+        array([[0.4]])
+        """
+        top = self.arms.means.max()  # with it a play of the best arm costs 0 to the last bit
+        regret = (self.best_reward - self.plays * top) * rounds + earned(selected, top - self.arms.means)
+        return self.outcome(rounds=rounds, selected=selected, reward=reward, regret=regret, **sums)
+
+
+def earned(plays: ArrayLike, means: ArrayLike) -> Any:
+    """Return what some plays come to, each worth what its arm is, the same whatever else is asked for.
+
+    Of a matrix product the last bits depend on how many rows it has.
+
+    Parameters
+    ----------
+    plays : array_like, shape (..., K)
+        How often each arm is played.
+    means : array_like, shape (K,)
+        What a play of each arm is worth: its mean reward, or its gap.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        The sums.
+
+    Examples
+    --------
+    >>> earned([[3, 1], [0, 4]], [0.5, 0.25])
+    array([1.75, 1.  ])
+    """
+    return (np.asarray(plays) * np.asarray(means)).sum(axis=-1)
+
+
+def arm_metrics(function: Any, **settings: Any) -> Bound:
+    """Return what a game on arms sums, round by round, besides rewards and plays.
+
+    Parameters
+    ----------
+    function : callable
+        Adds a round to the sums, which are its memory, such as ``waste: Number``. It may ask for the round `t`, the
+        probabilities `p` and the plays so far, `selected`; its other arguments are settings.
+    **settings
+        Its settings: numbers, arrays of numbers, or a `Merit`.
+
+    Returns
+    -------
+    Bound
+        What the property `tally` of a game is to return.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a setting is missing, unknown or of the wrong kind, or the function asks for what there is not.
+
+    Examples
+    --------
+    >>> from fairlib.core import Number
+    >>> def wasted(means, p, waste: Number):
+    ...     waste[0] += means.max() - (p * means).sum()
+    >>> arm_metrics(wasted, means=[0.9, 0.5])
+    wasted(means=[0.9, 0.5])
+    """
+    return Bound(function, TALLY, settings)
+
+
+def mean_gaps(game: Bandit) -> NDArray[np.float64]:
+    """Return by how much each mean is below the best, for rewards in [0, 1].
+
+    Parameters
+    ----------
+    game : Bandit
+        The game.
+
+    Returns
+    -------
+    ndarray, shape (K,)
+        The gaps, in units of reward.
+
+    Raises
+    ------
+    ValueError
+        If a mean is not in [0, 1].
+
+    Examples
+    --------
+    >>> mean_gaps(Bandit(bernoulli([0.75, 0.5])))
+    array([0.  , 0.25])
+    """
+    mu = checks.vector("game.arms.means", game.arms.means, 0, 1)
+    return mu.max() - mu
+
+
+def check_no_delay(game: Bandit) -> None:
+    """Refuse a game with a delay, for which a bound is not proved.
+
+    Parameters
+    ----------
+    game : Bandit
+        The game.
+
+    Raises
+    ------
+    ValueError
+        If its rewards are seen late.
+
+    Examples
+    --------
+    >>> check_no_delay(Bandit(bernoulli([0.9, 0.5]), delay=Delay(lambda: 3, name="three")))
+    Traceback (most recent call last):
+    ValueError: game must have no delay, as the bound is for rewards that are seen at once, not 'three'
+    """
+    if game.delay is not None:
+        raise ValueError(
+            f"game must have no delay, as the bound is for rewards that are seen at once, not {game.delay.name!r}"
+        )
+
+
+def no_tally():
+    """Sum nothing."""
+
+
+def no_delay():
+    """Return 0: the reward is seen at the end of its round."""
+    return 0

@@ -1,0 +1,281 @@
+"""What a policy on arms is, and the steps that rules share."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numba import float64, int64, types
+
+from fairlib import checks
+from fairlib.rules.bound_rule import Bound, RuleOwner, shown
+from fairlib.rules.layout import Layout, Pluggable
+from fairlib.rules.rule import Learner, News, Rule, Seen
+from fairlib.rules.signature import Form
+
+RULE = Form(
+    what="the rule of a policy on arms",
+    flat="params, state, t, selected, observed, total, mail, arms, rewards, rounds, chances, rng, p",
+    gives={
+        "seen": "Seen(t, selected, observed, total)",
+        "news": "opened(mail, arms, rewards, rounds, chances)",
+        "rng": "rng",
+        "p": "p",
+    },
+    signature=int64(
+        *(float64[::1], float64[::1], int64, int64[::1], int64[::1], float64[::1]),  # params to total
+        *(int64[::1], int64[::1], float64[::1], int64[::1], float64[::1]),  # mail to chances
+        *(types.npy_rng, float64[::1]),
+    ),
+    answer="told({})",
+    tuples={"seen": Seen, "news": News},
+    sizes=("K", "T"),
+)
+"""How the engine calls a policy's rule on arms."""
+
+
+class Ruled(RuleOwner):
+    """What all policies have: a name, a rule and its settings. Made as a `Policy` or a `ContextPolicy`.
+
+    Parameters
+    ----------
+    name : str
+        What figures call it.
+    rule : Rule or callable
+        What it plays.
+    interpret : bool
+        Leave the rule to Python.
+    settings : dict
+        The rule's settings.
+    **handed
+        What the policy is made with and its rule is given if it asks for it; None for what there is not.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `name` is not a string, `rule` can't be called, `interpret` is not True or False, a setting is missing,
+        unknown or of the wrong kind, or the rule has one that is called as what a policy is made with.
+
+    Examples
+    --------
+    >>> isinstance(Policy("the first", lambda p: 0), Ruled)
+    True
+    """
+
+    form: Form
+    horizon: int | None
+    interpret: bool
+    _more: tuple[str, ...] = ()  # what else a kind of policy is made with, besides settings
+
+    def __init__(self, name: str, rule: Any, interpret: bool, settings: Mapping[str, Any], **handed: Any) -> None:
+        if not isinstance(rule, Rule):
+            rule = Rule(rule)
+        own = [each for each in ("name", "rule", "interpret", *self._more) if each not in (*self.form.gives, *handed)]
+        for each in rule.arguments:
+            if each in own and each not in rule.memory:
+                raise TypeError(
+                    f"{rule.__name__!r} has a setting {each!r}, which is what every {type(self).__name__} is made "
+                    "with: call it something else"
+                )
+        self.name, self.rule = name, rule
+        asked = [each for each in handed if each in rule.arguments and each not in rule.memory]
+        self.bound = Bound(rule, self.form, {**settings, **{each: handed[each] for each in asked if handed[each]}})
+        learners = [each for each in self.settings.values() if isinstance(each, Ruled)]
+        self.interpret = bool(interpret) or any(each.interpret for each in learners)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings by name, not to be changed: `replace` makes a policy with others."""
+        return MappingProxyType(self.bound.settings)
+
+    @checks.checked
+    def check_horizon(self, horizon: checks.Horizon) -> int:
+        """Return a number of rounds, no more than the policy is made for.
+
+        Fewer are fine: they are the first rounds of the game that it is made for.
+
+        Parameters
+        ----------
+        horizon : int
+            What was given.
+
+        Returns
+        -------
+        int
+            The number.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it is not a whole number of at least 1, or above the policy's own horizon.
+
+        Examples
+        --------
+        >>> from fairlib.shares import t_fair_ucb
+        >>> t_fair_ucb([0.2, 0.3], 100).check_horizon(1000)
+        Traceback (most recent call last):
+        ValueError: horizon must be at most 100, the rounds that 'T-FAIR-UCB' is made for, not 1000
+        """
+        if self.horizon is not None and horizon > self.horizon:
+            raise ValueError(
+                f"horizon must be at most {self.horizon}, the rounds that {self.name!r} is made for, not {horizon}"
+            )
+        return horizon
+
+    def replace(self, **changes: Any) -> Self:
+        """Return the same policy but for some of what it was made with.
+
+        Parameters
+        ----------
+        **changes
+            Any arguments that it could be made with, settings of the rule among them. The policy's own function is not
+            asked again, so that no range is looked at.
+
+        Returns
+        -------
+        Policy or ContextPolicy
+            The other policy.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind, or a setting is of another kind than it was.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> fl.epsilon_greedy(0.1).replace(epsilon=0.2)
+        Policy('epsilon-greedy', epsilon=0.2)
+        """
+        now = {name: getattr(self, name) for name in ("name", "rule", "interpret", *self._more)}
+        settings = {name: value for name, value in self.bound.given.items() if name not in now}
+        if "rule" in changes:  # another rule need not be set with the same
+            asked = Rule(getattr(changes["rule"], "function", changes["rule"])).arguments
+            settings = {name: value for name, value in settings.items() if name in asked}
+        made = type(self)(**{**now, **settings, **changes})
+        for name in changes.keys() & self.settings.keys() & made.settings.keys():
+            if (before := _what(self.settings[name])) != _what(made.settings[name]):
+                raise TypeError(f"{name} must be {before}, as it was, not {checks.said(changes[name])}")
+        return made
+
+    def __repr__(self) -> str:
+        own = {name: getattr(self, name) for name in self._more if getattr(self, name) is not None}
+        more = [f"{name}={value!r}" for name, value in own.items() if (name, value) != ("plays", 1)]
+        given = [f"{name}={shown(value)}" for name, value in self.bound.settings.items() if name not in self._more]
+        return f"{type(self).__name__}({', '.join([repr(self.name), *more, *given])})"
+
+
+def _what(setting: Any) -> str:
+    if isinstance(setting, Pluggable):
+        return f"a {type(setting).__name__}"
+    return f"an array with {np.ndim(setting)} axes" if np.ndim(setting) else "a number"
+
+
+class Policy(Ruled, Pluggable):
+    """A policy for games on arms: a rule with its settings, which is all that a learner is.
+
+    Parameters
+    ----------
+    name : str
+        What figures call it.
+    rule : Rule or callable
+        What it plays, round by round; see `rule` for what a rule may ask for and how it answers.
+    plays : int
+        How many different arms it plays each round. A rule that asks for `plays` is given it.
+    arms : int, optional
+        How many arms it is made for, where its settings say; by default as many as its learners are, or any number.
+    horizon : int, optional
+        How many rounds it is made for, where its settings say; by default as many as its learners are, or any number. A
+        longer game is refused, a shorter one is not. A rule that asks for `horizon` is given it.
+    interpret : bool
+        Leave the rule to Python, to print from it or to step through it.
+    **settings
+        The rule's settings, by the names of its arguments: numbers, arrays of numbers, a `Merit`, or a `Policy` for the
+        rule to `ask`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `rule` can't be called, a setting is missing, unknown or of the wrong kind, the rule asks for what there is
+        not, or a number is out of range.
+
+    See Also
+    --------
+    rule : marks a function as a rule.
+    check_policy : says what a rule does wrong.
+
+    Examples
+    --------
+    A rule that takes turns:
+
+    >>> def take_turns(step: int, seen, p):
+    ...     return step * seen.t % p.size
+    >>> Policy("taking turns", take_turns, step=1)
+    Policy('taking turns', step=1.0)
+    """
+
+    form = RULE
+    described_as = "a Policy, such as ucb1()"
+    _more = ("plays", "arms", "horizon")
+
+    @checks.checked
+    def __init__(
+        self,
+        name: Annotated[str, checks.Text()],
+        rule: Rule | Callable[..., Any],
+        *,
+        plays: checks.PositiveInt = 1,
+        arms: Annotated[int, checks.InBody(checks.Integer(1))] | None = None,
+        horizon: checks.Horizon | None = None,
+        interpret: Annotated[bool, checks.Flag()] = False,
+        **settings: Any,
+    ) -> None:
+        self.plays = plays
+        self.arms = arms if arms is None else checks.whole("arms", arms, self.plays)
+        self.horizon = horizon
+        super().__init__(name, rule, interpret, settings, plays=self.plays, horizon=self.horizon)
+        for each in self.settings.values():
+            made_for = each.arms if isinstance(each, Policy) else None
+            if made_for is not None and self.arms not in (None, made_for):
+                raise ValueError(f"arms must be {made_for}, as {each.name!r} is made for, not {self.arms}")
+            self.arms = made_for or self.arms
+        learners = [each.horizon for each in self.settings.values() if isinstance(each, Policy)]
+        if horizon is None:  # a rule that asks a learner in some of its rounds only says how many those are
+            self.horizon = min((each for each in learners if each is not None), default=None)
+
+    def lay_out(self, layout: Layout, prefix: str) -> str:
+        """Write the policy into another's text, as a learner that it may `ask`."""
+        inner = self.bound.layout(prefix)
+        layout.take(inner)
+        layout.functions["Learner"] = Learner
+        state = layout.block(prefix.rstrip("_"), lambda sizes: (inner.length(sizes),))
+        mail, first = "mail", 2 * layout.readers
+        if inner.readers:  # each reader has its own two numbers, from where to where news waits for it
+            layout.readers += inner.readers
+            mail = f"mail[{first} : {2 * layout.readers}]"
+        engine = f"t, selected, observed, total, {mail}, arms, rewards, rounds, chances, rng"
+        return f"Learner({prefix}flat, {layout.array(inner.numbers)}, {state}, {engine})"
+
+
+def of_one_play(learner: Policy) -> None:
+    """Refuse a learner that plays several arms a round, for rules that ask for one.
+
+    Parameters
+    ----------
+    learner : Policy
+        The learner.
+
+    Raises
+    ------
+    ValueError
+        If it plays several arms a round.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> of_one_play(fl.uniform(plays=2))
+    Traceback (most recent call last):
+    ValueError: learner must play one arm a round, not 2
+    """
+    if learner.plays != 1:
+        raise ValueError(f"learner must play one arm a round, not {learner.plays}")

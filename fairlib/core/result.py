@@ -1,0 +1,276 @@
+"""What a simulation returns."""
+
+import importlib
+import math
+import os
+import pathlib
+import platform
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairlib import checks, files
+from fairlib._version import __version__
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """What happened, at the recorded rounds.
+
+    Parameters
+    ----------
+    rounds : ndarray of int, shape (R,)
+        The recorded rounds, increasing; everything below is taken at the end of each.
+    selected : ndarray of int, shape (runs, R, K)
+        How often each arm had been played.
+    reward : ndarray, shape (runs, R)
+        Reward collected so far, seen or not.
+    regret : ndarray, shape (runs, R)
+        Expected reward that the best policy would have collected, less the expected reward of the arms played.
+    game, policy : str
+        What was played, and by whom.
+    horizon : int
+        Number of rounds that were asked for.
+    seed : int or str
+        Where all chance came from.
+    versions : dict
+        The versions of Python and of the packages that made it.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> result = fl.simulate(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.uniform(), 100, runs=3)
+    >>> result.selected.shape == (3, result.rounds.size, 2)
+    True
+    >>> result.share[:, -1].sum(axis=1)
+    array([1., 1., 1.])
+    >>> result.policy, result.horizon, result.seed
+    ("Policy('uniform')", 100, 0)
+    """
+
+    rounds: NDArray[np.int64]
+    selected: NDArray[np.int64]
+    reward: NDArray[np.float64]
+    regret: NDArray[np.float64]
+    game: str = field(default="", kw_only=True)
+    policy: str = field(default="", kw_only=True)
+    horizon: int = field(default=0, kw_only=True)
+    seed: int | str = field(default=0, kw_only=True)
+    versions: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+
+    if TYPE_CHECKING:  # each game's result has more fields, and what `simulate` returns depends on the game
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    @property
+    def share(self) -> NDArray[np.float64]:
+        """Fraction of the rounds so far in which each arm was played, shape (runs, R, K)."""
+        return self.selected / self.rounds[:, None]
+
+    def __repr__(self) -> str:
+        runs, last = self.reward.shape[0], int(self.rounds[-1])
+        played = ", ".join(f"{share:.3g}" for share in self.share[:, -1].mean(axis=0)[:12])
+        more = ", ..." if self.selected.shape[2] > 12 else ""
+        lines = [
+            f"{type(self).__name__}: {self.policy or 'a policy'} in {self.game or 'a game'}",
+            f"  {runs:,} run{'s' * (runs > 1)} of {self.horizon or last:,} rounds, seed {self.seed}",
+            f"  after round {last:,}: share of the arms {played}{more}",
+        ]
+        for name, value in self._by_round().items():
+            if value.ndim == 2:
+                error = f" ± {value[:, -1].std(ddof=1) / math.sqrt(runs):.2g}" if runs > 1 else ""
+                lines.append(f"    {name} {value[:, -1].mean():.4g}{error}")
+        return "\n".join(lines)
+
+    def _by_round(self) -> dict[str, NDArray[Any]]:
+        """Return all that was recorded, by name: an array for each run and recorded round."""
+        named = {each.name: getattr(self, each.name) for each in fields(self)}
+        shape = self.reward.shape
+        return {
+            name: value for name, value in named.items() if isinstance(value, np.ndarray) and value.shape[:2] == shape
+        }
+
+    def frame(self) -> "pd.DataFrame":
+        """Return the result as a table for pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each run and recorded round, a column for each thing recorded; what there is of each arm or group
+            has a column for each, such as ``selected 0``.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> result = fl.simulate(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1(), 4, runs=2, rounds=[2, 4])
+        >>> result.frame().groupby("round")["selected 1"].max()
+        round
+        2    1
+        4    1
+        Name: selected 1, dtype: int64
+        """
+        import pandas as pd  # here, as the import of the package must stay quick
+
+        runs, columns = self.reward.shape[0], {}
+        for name, value in sorted(self._by_round().items(), key=lambda item: item[1].ndim):
+            if value.ndim == 2:
+                columns[name] = value.ravel()
+            else:
+                columns |= {f"{name} {a}": value[:, :, a].ravel() for a in range(value.shape[2])}
+        rows = pd.MultiIndex.from_product([range(runs), self.rounds.tolist()], names=["run", "round"])
+        return pd.DataFrame(columns, index=rows)
+
+    def save(self, path: Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())]) -> None:
+        """Save the result to a file of NumPy's (``.npz``), whole or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+            Where; an older file of this name is replaced.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import fairlib as fl
+        >>> path = tempfile.mkdtemp() + "/result.npz"
+        >>> result = fl.simulate(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1(), 100)
+        >>> result.save(path)
+        >>> bool((fl.Result.load(path).regret == result.regret).all())
+        True
+        """
+        named = {each.name: getattr(self, each.name) for each in fields(self)}
+        arrays = {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+        rest = {name: value for name, value in named.items() if name not in arrays}
+        of = f"{type(self).__module__}:{type(self).__qualname__}"
+        files.save_npz(path, "result", {"of": of, **rest, "versions": dict(self.versions)}, arrays)
+
+    @classmethod
+    def load(cls, path: Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())]) -> Self:
+        """Load a result; nothing in the file is executed.
+
+        Parameters
+        ----------
+        path : path-like
+            A file that `save` wrote.
+
+        Returns
+        -------
+        Result
+            The result, of the kind that was saved. A kind of the package's own is imported if need be. One that is
+            defined elsewhere must have been imported before: no file can have a module of yours imported.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        TypeError
+            If `path` is no path.
+        ValueError
+            If it holds no result, not a whole one, one of a kind that is neither this nor made from it, or numbers that
+            are those of no game; the message names the path.
+        """
+        kind: Any = None
+
+        def wanted(heading: Mapping[str, Any]) -> Collection[str]:
+            nonlocal kind
+            kind = _kind(cls, heading.get("of"))
+            if kind is None:
+                of = str(heading.get("of"))[:200]
+                raise ValueError(
+                    f"{path} must hold a {cls.__name__}, not a {of.rpartition(':')[2]}; load it with the class that it "
+                    f"is of, {of.replace(':', '.')}, once that is imported"
+                )
+            return {each.name for each in fields(kind)} - heading.keys()
+
+        heading, arrays = files.load_npz(path, "result", wanted)
+        del heading["of"]
+        try:
+            given: dict[str, Any] = {**heading, **arrays}
+            made = kind(**given)
+            for holds, must in _musts(made):
+                if not holds:
+                    raise ValueError(must)
+            loaded: Self = made
+            return loaded
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path} must hold a whole {kind.__name__} as it was saved: {error}") from error
+
+
+def _kind(cls: type[Any], of: Any) -> Any:
+    """Return the class that a file is of, if it is this one or made from it."""
+    module, _, name = str(of).rpartition(":")
+    if module in _modules():  # one of ours, and no other: what a file says is imported
+        importlib.import_module(module)
+    known, stack = [cls], [cls]
+    while stack:
+        known += (under := stack.pop().__subclasses__())
+        stack += under
+    alike = [each for each in dict.fromkeys(known) if each.__qualname__ == name]
+    # Elsewhere a module may have another name by now; what ran as a script is __main__.
+    return next((each for each in alike if each.__module__ == module), alike[0] if len(alike) == 1 else None)
+
+
+def _modules() -> set[str]:
+    """Name the modules of the package, without importing one."""
+    here = pathlib.Path(__file__).parents[1]
+    parts = (each.relative_to(here.parent).with_suffix("").parts for each in here.rglob("*.py"))
+    return {".".join(each).removesuffix(".__init__") for each in parts if "__pycache__" not in each}
+
+
+def _musts(result: Any) -> Iterator[tuple[bool, str]]:
+    """Name what holds of each result, and say whether it does; who asks must stop at the first that doesn't."""
+    yield isinstance(result.versions, Mapping), "versions must be a dict"
+    said = result.game, result.policy, *result.versions, *result.versions.values()
+    yield all(isinstance(each, str) for each in said), "game, policy and versions must be texts"
+    whole = [type(each) is int and each >= 0 for each in (result.horizon, result.seed)]
+    yield (
+        whole[0] and (whole[1] or isinstance(result.seed, str)),
+        "horizon and seed must be whole numbers of at least 0",
+    )
+    rounds, selected = result.rounds, result.selected
+    named = {each.name: getattr(result, each.name) for each in fields(result)}
+    arrays = {name: named[name] for name in named if isinstance(named[name], np.ndarray) or name in _BASE}
+    for name, axes in _BASE.items():
+        array, kinds = arrays[name], "i" if name in ("rounds", "selected") else "f"
+        fits = isinstance(array, np.ndarray) and array.ndim == axes and array.size > 0 and array.dtype.kind in kinds
+        yield fits, f"{name} must be numbers with {axes} axes, none empty"
+    shape = (*result.reward.shape, rounds.size)
+    yield shape[1:] == (rounds.size, rounds.size), f"reward must be of {rounds.size} rounds, as rounds is"
+    rising = rounds[0] >= 1 and (np.diff(rounds) > 0).all() and rounds[-1] <= (result.horizon or rounds[-1])
+    yield bool(rising), f"rounds must increase, from 1 or more to the horizon, {result.horizon}, or less"
+    for name, array in arrays.items():
+        if name != "rounds" and (name in _BASE or type(result).__module__.partition(".")[0] == "fairlib"):
+            yield array.shape[:2] == shape[:2], f"{name} must be of {shape[0]} runs and {shape[1]} rounds, as reward is"
+            yield array.dtype.kind in "iuf" and bool(np.isfinite(array).all()), f"{name} must be finite numbers"
+    yield bool((selected >= 0).all() and (selected <= rounds[:, None]).all()), "selected must be numbers of rounds"
+    yield bool((selected[:, 1:] >= selected[:, :-1]).all()), "selected must never fall from one round to the next"
+    plays = selected[0, 0].sum() // rounds[0]
+    yield bool(plays >= 1 and (selected.sum(axis=2) == plays * rounds).all()), "selected must sum to the plays so far"
+
+
+_BASE = {"rounds": 1, "reward": 2, "regret": 2, "selected": 3}  # how many axes each array has
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a result depends on.
+
+    Returns
+    -------
+    dict
+        Name and version of this package, of those that make its numbers, and of Python.
+
+    Examples
+    --------
+    >>> list(versions())
+    ['fairlib', 'numba', 'numpy', 'python']
+    """
+    import numba
+
+    made = {"fairlib": __version__, "numba": numba.__version__, "numpy": np.__version__}
+    return made | {"python": platform.python_version()}

@@ -1,0 +1,194 @@
+"""Steps that rules share: the largest index, ties, one play of each arm, and draws."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairlib.rules.jit import helper
+from fairlib.rules.rule import Seen
+
+
+@helper
+def largest(p: Any) -> int:
+    """Return the arm of the largest index, the first if there are several.
+
+    Parameters
+    ----------
+    p : ndarray, shape (K,)
+        One index an arm, infinity allowed.
+
+    Returns
+    -------
+    int
+        The arm.
+
+    Examples
+    --------
+    >>> largest(np.array([0.3, 0.8, 0.8]))
+    1
+    """
+    best = 0
+    for a in range(1, p.size):
+        if p[a] > p[best]:
+            best = a
+    return best
+
+
+@helper
+def any_of_the_best(p: Any) -> None:
+    """Turn indices into probabilities, the same for all that are largest.
+
+    Parameters
+    ----------
+    p : ndarray, shape (K,)
+        The indices; overwritten.
+
+    Examples
+    --------
+    >>> p = np.array([0.5, 0.9, 0.9])
+    >>> any_of_the_best(p)
+    >>> p
+    array([0. , 0.5, 0.5])
+    """
+    best, ties = p[0], 1
+    for a in range(1, p.size):
+        if p[a] > best:
+            best, ties = p[a], 1
+        elif p[a] == best:
+            ties += 1
+    for a in range(p.size):
+        p[a] = 1.0 / ties if p[a] == best else 0.0
+
+
+@helper
+def try_each_once(seen: Seen, p: Any) -> bool:
+    """Play an arm of which no reward has been seen, while there is one.
+
+    Parameters
+    ----------
+    seen : Seen
+        What has been seen.
+    p : ndarray, shape (K,)
+        Receives the probabilities.
+
+    Returns
+    -------
+    bool
+        False if every arm has been seen.
+
+    Examples
+    --------
+    >>> p = np.zeros(2)
+    >>> try_each_once(Seen(2, np.array([1, 0]), np.array([1, 0]), np.zeros(2)), p), p
+    (True, array([0., 1.]))
+    """
+    for a in range(p.size):
+        if seen.observed[a] == 0:
+            p[a] = 1.0
+            return True
+    return False
+
+
+@helper
+def share_out(p: Any, plays: int) -> None:
+    """Scale weights to probabilities.
+
+    Parameters
+    ----------
+    p : ndarray, shape (K,)
+        The weights, at least 0; afterwards they sum to `plays`.
+    plays : int
+        How many arms are played.
+
+    Examples
+    --------
+    >>> p = np.array([1.0, 3.0])
+    >>> share_out(p, 1)
+    >>> p
+    array([0.25, 0.75])
+    """
+    whole = 0.0
+    for a in range(p.size):
+        whole += p[a]
+    if plays == 1:  # the quotient itself, which a product with 1 / whole would miss by a hair
+        for a in range(p.size):
+            p[a] /= whole
+    else:
+        for a in range(p.size):
+            p[a] *= plays / whole
+
+
+@helper
+def explore(epsilon: float, p: Any) -> None:
+    """Play any arm at all in a share of the rounds: mix probabilities with the uniform ones.
+
+    Parameters
+    ----------
+    epsilon : float
+        The share.
+    p : ndarray, shape (K,)
+        The probabilities, of one play a round; overwritten.
+
+    Examples
+    --------
+    >>> p = np.array([1.0, 0.0])
+    >>> explore(0.5, p)
+    >>> p
+    array([0.75, 0.25])
+    """
+    for a in range(p.size):
+        p[a] = (1.0 - epsilon) * p[a] + epsilon / p.size
+
+
+@helper
+def select(p: NDArray[np.float64], u: float, chosen: NDArray[np.int64]) -> bool:
+    """Choose arms with given probabilities, exactly as many as they sum to (systematic sampling).
+
+    Lay the probabilities end to end on a line and look where the points u, u + 1, u + 2, ... fall. Each arm's piece
+    is at most 1 long, so no arm is hit twice, and it is hit with a probability of exactly its length. With one play
+    a round this is the usual draw by cumulative probability.
+
+    Parameters
+    ----------
+    p : ndarray, shape (K,)
+        Probability of each arm.
+    u : float
+        Uniform on [0, 1).
+    chosen : ndarray of int, shape (L,)
+        Receives the arms, in increasing order.
+
+    Returns
+    -------
+    bool
+        False if some `p` is negative, above 1 or nan, or they do not sum to L; `chosen` then means nothing.
+
+    Examples
+    --------
+    >>> chosen = np.zeros(2, dtype=np.int64)
+    >>> select(np.array([0.5, 0.75, 0.75]), 0.25, chosen), chosen
+    (True, array([0, 2]))
+    """
+    found = 0
+    end = 0.0
+    valid = True
+    for a in range(p.size):
+        valid = valid and 0.0 <= p[a] <= 1.0 + 1e-9
+        end += p[a]
+        if found < chosen.size and end > u + found:
+            chosen[found] = a
+            found += 1
+    if not (valid and abs(end - chosen.size) <= 1e-9):
+        return False
+    # Rounding can leave the end of the line a hair short of the last point: that point belongs to the last arm on
+    # the line that is still free.
+    last = p.size - 1
+    while found < chosen.size:
+        taken = p[last] == 0.0
+        for j in range(found):
+            taken = taken or chosen[j] == last
+        if not taken:
+            chosen[found] = last
+            found += 1
+        last -= 1
+    return True

@@ -1,0 +1,81 @@
+"""Seeds and random streams: one for the policy and one for the world, of each run."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.random import PCG64, Generator, SeedSequence
+
+from fairlib import checks
+
+
+def root(seed: Any) -> SeedSequence:
+    """Take a seed at the door.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.SeedSequence
+        What was given.
+
+    Returns
+    -------
+    numpy.random.SeedSequence
+        Where all chance comes from.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is neither.
+
+    Examples
+    --------
+    >>> root(5).entropy
+    5
+    """
+    if isinstance(seed, SeedSequence):
+        return seed
+    if isinstance(seed, bool | np.bool_) or not isinstance(seed, int | np.integer):
+        raise TypeError(
+            f"seed must be a whole number of at least 0 or a numpy.random.SeedSequence, not {checks.said(seed)}"
+        )
+    return SeedSequence(checks.whole("seed", seed, 0, None))
+
+
+def streams(root: SeedSequence, run: int) -> tuple[Generator, Generator]:
+    """Return the two streams of a run: the policy's own, and the world's.
+
+    A child is named by its number, without the count that `SeedSequence.spawn` keeps: asking twice gives the same.
+
+    Parameters
+    ----------
+    root : numpy.random.SeedSequence
+        Where all chance comes from.
+    run : int
+        The run.
+
+    Returns
+    -------
+    tuple of two numpy.random.Generator
+        The streams.
+
+    Examples
+    --------
+    >>> one, two = streams(root(0), 0)[0], streams(root(0), 0)[0]
+    >>> one.random() == two.random()
+    True
+    """
+    keys = ((*root.spawn_key, run, stream) for stream in (0, 1))
+    own, world = (Generator(PCG64(SeedSequence(root.entropy, spawn_key=key, pool_size=root.pool_size))) for key in keys)
+    return own, world
+
+
+@dataclass(frozen=True)
+class SeedOrSequence(checks.Constraint):
+    """A whole number of at least 0, or a `numpy.random.SeedSequence`."""
+
+    def _take(self, name: str, value: Any) -> Any:
+        root(value)
+        return value
+
+
+AnySeed = Annotated[int | SeedSequence, SeedOrSequence(example=1)]

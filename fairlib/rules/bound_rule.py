@@ -1,0 +1,457 @@
+"""How a rule, a draw or a merit function becomes what the engine calls: settings packed, memory sized, code compiled.
+
+A short text is made that takes the engine's bare arrays apart and calls the function, by the names of its arguments.
+The same text serves it compiled and interpreted.
+"""
+
+import dis
+import hashlib
+import inspect
+import numbers
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from fairlib import checks
+from fairlib.rules.argument_block import FINDER_OF, OnDesk
+from fairlib.rules.jit import at_once, helper, is_ours, kept, switched_off
+from fairlib.rules.layout import TOOLS, Layout, Pluggable, WrongAnswerError, run_text
+from fairlib.rules.rule import Array, Rule
+from fairlib.rules.signature import Form
+from fairlib.rules.snapshot import UndefinedError, afresh, codes, depends, snapshot
+
+
+class RuleOwner:
+    """A policy: what has a rule with its settings, as `bound`."""
+
+    bound: "Bound"
+
+
+class Bound:
+    """A rule, a draw or the like with its settings: what the engine is given to call.
+
+    Parameters
+    ----------
+    function : callable or Rule
+        The function.
+    form : Form
+        Its kind.
+    settings : dict
+        Its settings by name: numbers, arrays of numbers, a `Merit`, or a `Policy`. One that has a default value may be
+        left out.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a setting is missing, unknown or of the wrong kind, or the function asks for what there is not.
+
+    Examples
+    --------
+    >>> from fairlib.merit import VALUE
+    >>> line = Bound(lambda x, slope: 1 + slope * x, VALUE, {"slope": 2.0})
+    >>> print(line.text)
+    def flat(params, x):
+        return function(
+            x,
+            params[0],
+        )
+    >>> line.interpreted(line.numbers({}), 0.5)
+    np.float64(2.0)
+    """
+
+    def __init__(self, function: Any, form: Form, settings: Mapping[str, Any]) -> None:
+        self.rule, self.form = function if isinstance(function, Rule) else Rule(function), form
+        asked, self.given = self.rule.parameters, dict(settings)
+        named = [name for name in asked if name not in form.gives and name not in self.rule.memory]
+        defaults = {name: asked[name].default for name in named if asked[name].default is not inspect.Parameter.empty}
+        strange = [name for name in named if name in _ENGINE and name not in defaults]
+        if strange:
+            raise TypeError(
+                f"{form.what} may ask for {_and(form.gives)}, not for {_and(strange)} ({self.rule.__name__!r})"
+            )
+        missing = [name for name in named if name not in settings and name not in defaults]
+        unknown = [name for name in settings if name not in named]
+        if missing or unknown:
+            hint = self._hint(missing[0]) if missing else ""
+            wrong = f"{_and(missing)} must be given{hint}" if missing else f"it knows no {_and(unknown)}"
+            raise TypeError(f"{self.rule.__name__!r} is set with {_and(named)}; {wrong}")
+        self.settings = {name: self._setting(name, settings.get(name, defaults.get(name))) for name in named}
+        for name, sizes in self.rule.memory.items():
+            if not form.sizes:
+                raise TypeError(f"{form.what} has no memory of its own; {self.rule.__name__!r} asks for {name}")
+            for each in _flat_sizes(sizes):
+                if isinstance(each, int) or each not in form.sizes:
+                    checks.whole(f"the size of {name}" if isinstance(each, int) else each, self._of_size(each), 1)
+        look_at_names(self.rule, form)
+
+    def _hint(self, missing: str) -> str:
+        """Return what somebody may have meant by an argument that is no setting."""
+        if not self.form.sizes:
+            return ""
+        for name, each in self.form.tuples.items():
+            if missing in each._fields:
+                return f" ({missing} is {name}.{missing}: ask for {name})"
+        return " (if it is memory, it must say its size: PerArm, or such)"
+
+    def _of_size(self, name: str | int) -> Any:
+        if isinstance(name, int):
+            return name
+        if name not in self.settings:
+            raise TypeError(
+                f"{self.rule.__name__!r} has memory of size {name!r}, which is neither one of {_and(self.form.sizes)} "
+                "nor a setting"
+            )
+        value = self.settings[name]
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
+    def _kind(self, name: str) -> Any:
+        return int if name == "plays" else self.rule.parameters[name].annotation
+
+    def _setting(self, name: str, value: Any) -> Any:
+        kind = self._kind(name)
+        if isinstance(value, RuleOwner) and not (isinstance(value, Pluggable) and value.form is self.form):
+            raise TypeError(
+                f"{name} can't be {value!r}: only a rule on arms may ask another policy, one on arms as well"
+            )
+        if isinstance(value, Pluggable) and not self.form.by_arm:
+            return value  # a merit function, or a policy
+        if kind is bool and not self.form.by_arm:
+            checks.flag(name, value)
+            return float(value)
+        if kind is int and not self.form.by_arm:
+            if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+                raise TypeError(f"{name} must be a whole number, not {checks.said(value)}")
+            return float(checks.whole(name, value, -(2**53), 2**53))  # a float holds these exactly
+        if isinstance(value, str | bytes | Mapping) or value is None:
+            raise TypeError(
+                f"{name} must be a number, an array of numbers, a Merit or a Policy, not {checks.said(value)}"
+            )
+        try:
+            axes = np.ndim(value)
+        except ValueError:  # rows of different lengths, which are refused below
+            axes = 1
+        if axes == 0:
+            return checks.real(name, value)
+        if self.form.by_arm:  # infinity is a delay, too
+            each = checks.floats(name, value, "a number for each arm")
+            if np.isnan(each).any():
+                raise ValueError(f"{name} must be a number for each arm, not nan")
+            each.flags.writeable = False
+            return each
+        return checks.array(name, value, axes)
+
+    def layout(self, prefix: str = "") -> Layout:
+        """Lay out the numbers, and write the text, for a function whose name begins with `prefix`."""
+        layout = Layout(self.form.by_arm)
+        layout.readers = int("news" in self.rule.arguments)
+        self.write(layout, prefix)
+        return layout
+
+    def write(self, layout: Layout, prefix: str) -> None:
+        """Add the text to a layout, whose numbers several functions may share."""
+        layout.functions[f"{prefix}function"] = self.rule.function
+        passed = []
+        for name, parameter in self.rule.parameters.items():
+            keyword = f"{name}=" if parameter.kind is parameter.KEYWORD_ONLY else ""
+            passed.append(f"\n        {keyword}{self._given(name, layout, prefix)},")
+        call = self.form.answer.format(f"{prefix}function({''.join(passed)}\n    )")
+        layout.texts.append(f"def {prefix}flat({self.form.flat}):\n    return {call}")
+
+    def _given(self, name: str, layout: Layout, prefix: str) -> str:
+        """Return the expression of an argument in those of the flat function."""
+        if name in self.form.gives:
+            return self.form.gives[name]
+        if name in self.rule.memory:
+            sizes = self.rule.memory[name]
+            if isinstance(sizes[0], type):
+                made = f"{prefix}{name}_tuple"
+                layout.functions[made] = sizes[0]
+                inside = ", ".join(self._block(f"{name}.{part}", each, layout) for part, each in sizes[1].items())
+                return f"{made}({inside})"
+            return self._block(name, sizes, layout)
+        value, kind, before = self.settings[name], self._kind(name), layout.placed
+        if isinstance(value, Pluggable):
+            text = str(value.lay_out(layout, f"{prefix}{name}_"))
+        elif np.ndim(value) == int(self.form.by_arm):
+            text = layout.number(value, self.form.numbers)
+            text = f"int({text})" if kind is int else f"({text} > 0.0)" if kind is bool else text
+        else:
+            text = layout.array(value, self.form.numbers)
+        layout.call(name, before)
+        return text
+
+    def _block(self, name: str, sizes: tuple[Any, ...], layout: Layout) -> str:
+        def shape(known: Mapping[str, int]) -> tuple[int, ...]:
+            return tuple(known[s] if s in self.form.sizes else self._of_size(s) for s in sizes)
+
+        return layout.block(name, shape, len(sizes), sizes == (1,))
+
+    @property
+    def readers(self) -> int:
+        """How many read the news: the rule, and each of its learners that asks for it."""
+        return self._laid_out.readers
+
+    def asks(self, name: str) -> bool:
+        """Say whether the function, or a learner among its settings, asks for something."""
+        return name in self.rule.arguments or any(
+            each.bound.asks(name) for each in self.settings.values() if isinstance(each, RuleOwner)
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave to each process what it makes itself."""
+        return {name: value for name, value in vars(self).items() if name not in ("_layout", "_plain")}
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={shown(value)}" for name, value in self.settings.items())
+        return f"{self.rule.__name__.removesuffix('_draw')}({given})"
+
+    @property
+    def text(self) -> str:
+        """The text of the function that the engine calls, and of those that it is given."""
+        return self._laid_out.text()
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """What the names in the text stand for that it does not define itself."""
+        return self._functions(self.text)
+
+    def _functions(self, text: str) -> dict[str, Any]:
+        """Return what a text calls besides what it defines itself, by name."""
+        known = (
+            TOOLS | FINDER_OF | {each.__name__: each for each in self.form.tuples.values()} | self._laid_out.functions
+        )
+        return {name: each for name, each in known.items() if re.search(rf"\b{name}\b", text)}
+
+    @property
+    def _laid_out(self) -> Layout:
+        if "_layout" not in vars(self):
+            self._layout = self.layout()
+        return self._layout
+
+    def needs(self, size: str) -> bool:
+        """Say whether its memory, or a learner's among its settings, is of some size, such as ``"T"``."""
+        return any(size in _flat_sizes(sizes) for sizes in self.rule.memory.values()) or any(
+            each.bound.needs(size) for each in self.settings.values() if isinstance(each, RuleOwner)
+        )
+
+    @property
+    def mark(self) -> str:
+        """A mark of the rule, of all functions and numbers it uses, and of its settings, the same in each process."""
+        digest, names = hashlib.sha256(self.text.encode()), self.names
+        for each in depends(names[name] for name in sorted(names)):
+            digest.update(each)
+        digest.update(self._laid_out.written())
+        return digest.hexdigest()
+
+    def numbers(self, sizes: Mapping[str, int]) -> Array:
+        """Return the settings as the flat function wants them: an array that nobody else holds."""
+        return self._laid_out.numbers(sizes)
+
+    def places(self, sizes: Mapping[str, int]) -> dict[str, list[tuple[int, int]]]:
+        """Return from where to where each setting lies in `numbers`, or in their columns where each arm has a row."""
+        return self._laid_out.places(sizes)
+
+    def length(self, sizes: Mapping[str, int]) -> int:
+        """Return how many numbers its memory holds."""
+        return self._laid_out.length(sizes)
+
+    def state(self, sizes: Mapping[str, int]) -> Array:
+        """Return fresh memory."""
+        return np.zeros(self.length(sizes))
+
+    def memory(self, state: Array, sizes: Mapping[str, int]) -> dict[str, Array]:
+        """Return what is in the memory, by name."""
+        return self._laid_out.memory(state, sizes)
+
+    @property
+    def interpreted(self) -> Callable[..., Any]:
+        """The function that the engine calls, in plain Python."""
+        if "_plain" not in vars(self):
+            self._plain = run_text(self.text, self.names, lambda function: function)["flat"]
+        return self._plain
+
+    def ready(self, name: str, level: int) -> Any:
+        """Return the function that the engine calls, compiled, or interpreted with a warning if it can't be compiled.
+
+        Where Numba is switched off it is interpreted, and nothing is said.
+
+        Parameters
+        ----------
+        name : str
+            What a warning calls it.
+        level : int
+            How many callers up the warning is to point.
+
+        Returns
+        -------
+        callable
+            The function.
+        """
+        if switched_off():
+            return self.interpreted
+        try:
+            return OnDesk(self.compiled())
+        except WrongAnswerError as error:  # without Numba's many calls in between
+            raise WrongAnswerError(error.answer) from None
+        except UndefinedError as error:
+            raise NameError(
+                f"{error.function!r} uses {error.name!r}, which is neither one of its arguments nor known where it "
+                "stands; a setting or memory of its own must be an argument"
+            ) from None
+        except Exception as error:
+            warnings.warn(
+                f"{name} is interpreted, some hundred times slower, as Numba can't compile it (with interpret=True "
+                f"this goes unsaid): {_reason(error)}",
+                stacklevel=level + 1,
+            )
+            return self.interpreted
+
+    def compiled(self) -> Any:
+        """Return the compiled function; the same one as long as nothing that it is made of has changed."""
+        layout = self._laid_out
+        text = self.form.on_desk(layout.text())
+        functions = self._functions(text)
+        ours = all(is_ours(each) for each in functions.values())
+        key = (text, tuple(functions.items()), None if ours else snapshot(functions.values()))
+        if key not in _compiled:
+            if ours:
+                _compiled[key] = kept(text, functions, self.form.compiled)
+            else:
+                for each in functions.values():
+                    if not isinstance(each, FunctionType | type):
+                        raise TypeError(
+                            f"it is a {type(each).__name__}, not a function that is defined by def or lambda"
+                        )
+                names = {name: each if is_ours(each) else afresh(each) for name, each in functions.items()}
+                _compiled[key] = at_once(run_text(text, names, helper)["flat"], self.form.compiled)
+        return _compiled[key]
+
+
+def shown(value: Any) -> str:
+    """Return a setting as it would be typed, if it is not too long.
+
+    Parameters
+    ----------
+    value : object
+        A number, an array, or what says itself what it is.
+
+    Returns
+    -------
+    str
+        What it is; of an array with more than sixteen numbers, its shape.
+
+    Examples
+    --------
+    >>> shown(np.array([0.5, 1.0])), shown(np.zeros((9, 9)))
+    ('[0.5, 1.0]', 'array of shape (9, 9)')
+    """
+    if isinstance(value, np.ndarray):
+        return repr(value.tolist()) if value.size <= 16 else f"array of shape {value.shape}"
+    return repr(value)
+
+
+def described(game: Any) -> str:
+    """Return what a game is made of, field by field; what it was made without is left out.
+
+    Parameters
+    ----------
+    game : dataclass
+        The game.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> described(fl.Bandit(fl.bernoulli([0.9, 0.5]), plays=2))
+    'Bandit(bernoulli(mean=[0.9, 0.5]), plays=2)'
+    """
+    said = []
+    for i, each in enumerate(fields(game)):
+        value = getattr(game, each.name)
+        if each.init and not (np.ndim(value) == 0 and value == each.default):
+            said.append(shown(value) if i == 0 else f"{each.name}={shown(value)}")
+    return f"{type(game).__name__}({', '.join(said)})"
+
+
+_ENGINE = ("seen", "news", "now", "ridge", "past", "rng")
+_compiled: dict[Any, Any] = {}
+
+
+def look_at_names(rule: Rule, form: Form) -> None:
+    """Refuse a rule that asks one of its tuples for what it has not.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rule.
+    form : Form
+        Its kind.
+
+    Raises
+    ------
+    TypeError
+        If it does.
+
+    Examples
+    --------
+    >>> from fairlib.core.policy import RULE
+    >>> look_at_names(Rule(lambda seen, p: seen.count[0]), RULE)
+    Traceback (most recent call last):
+    TypeError: '<lambda>' asks seen for 'count'; it has t, selected, observed and total
+    """
+    known = {name: each._fields for name, each in form.tuples.items() if name in rule.parameters}
+    known |= {name: tuple(sizes[1]) for name, sizes in rule.memory.items() if isinstance(sizes[0], type)}
+    if not isinstance(rule.function, FunctionType):
+        return
+    whole = rule.function.__code__
+    for code in codes(whole):
+        loads = ("LOAD_FAST", "LOAD_DEREF") if code is whole else "LOAD_DEREF"  # within, other names are its own
+        loaded: Any = None  # what the step before has loaded
+        for step in dis.get_instructions(code):
+            if step.opname in ("LOAD_ATTR", "LOAD_METHOD") and loaded in known and step.argval not in known[loaded]:
+                raise TypeError(f"{rule.__name__!r} asks {loaded} for {step.argval!r}; it has {_and(known[loaded])}")
+            if step.opname != "EXTENDED_ARG":
+                loaded = step.argval if step.opname.startswith(loads) else None
+            if isinstance(loaded, tuple):  # two at once, in later Pythons
+                loaded = loaded[-1]
+
+
+def _flat_sizes(sizes: Any) -> list[Any]:
+    if isinstance(sizes[0], type):
+        return [each for inside in sizes[1].values() for each in inside]
+    return list(sizes)
+
+
+def _reason(error: Exception) -> str:
+    """Return the line of one of Numba's messages that says what the matter is, with the line of the rule."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    began = [i for i, line in enumerate(lines) if "Failed in nopython mode pipeline" in line]
+    if not began:
+        return re.sub(r"\W*Raised from .*", "", lines[0]) if lines else type(error).__name__
+    said = lines[began[-1] + 1 :]  # the innermost
+    asked = next((line for line in said if line.startswith(">>> ")), None)
+    what = said[0] if said else "no reason is given"
+    if what.startswith("No implementation of function") and asked is not None:
+        kinds = re.sub(r"Literal\[(\w+)\]\([^)]*\)", r"\1", asked[4:])
+        what = f"it knows no {kinds}"
+    place = next((i for i, line in enumerate(said) if line.startswith("File ") and ", line " in line), None)
+    mark = next((i for i, line in enumerate(said) if line == "^" and place is not None and i > place), None)
+    if place is not None and mark is not None and "<how the engine calls it>" not in said[place]:
+        what = f"{what.rstrip('.')} (line {said[place].split(', line ')[1].rstrip(':')}: {said[mark - 1]})"
+    return re.sub(r"Module\(<module '([^']+)'[^>]*>\)", r"the module \1", what)
+
+
+def _and(names: Any) -> str:
+    listed = list(names)
+    if len(listed) < 2:
+        return listed[0] if listed else "nothing"
+    return f"{', '.join(listed[:-1])} and {listed[-1]}"

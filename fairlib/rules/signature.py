@@ -1,0 +1,75 @@
+"""Kinds of functions that the engine calls: what each may ask for, and how that is passed."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numba import types
+
+from fairlib.rules.argument_block import FINDERS
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """A kind of function that the engine calls: what it may ask for, and how that is handed over.
+
+    Parameters
+    ----------
+    what : str
+        What messages call it.
+    flat : str
+        The arguments of the function that the engine calls, the settings in `params` and memory in `state`.
+    gives : dict
+        What may be asked for by name, each with its expression in those arguments.
+    signature : numba signature
+        The types of the arguments.
+    answer : str
+        What becomes of what the function returns, around ``{}``.
+    by_arm : bool
+        Whether a setting is a number (or a row of numbers) for each arm, of which the function is given its arm's.
+    numbers : str
+        Where the flat function finds the settings.
+    tuples : dict
+        The tuples among what it may ask for, by their names, for a look at what is asked of them.
+    sizes : tuple of str
+        The sizes that its memory may have, besides whole numbers and settings; none if it can have no memory.
+
+    Examples
+    --------
+    >>> from fairlib.merit import VALUE
+    >>> VALUE.flat
+    'params, x'
+    """
+
+    what: str
+    flat: str
+    gives: Mapping[str, str]
+    signature: Any
+    answer: str = "{}"
+    by_arm: bool = False
+    numbers: str = "params"
+    tuples: Mapping[str, Any] = field(default_factory=dict)
+    sizes: tuple[str, ...] = ()
+
+    @property
+    def compiled(self) -> Any:
+        """The types of the compiled function, which takes its arrays on a desk."""
+        kinds = [each for each in self.signature.args if not isinstance(each, types.Array | types.NamedTuple)]
+        return self.signature.return_type(types.int64, *kinds)
+
+    def on_desk(self, text: str) -> str:
+        """Return the text with a flat function that finds the arrays that it needs on a desk."""
+        head = f"def flat({self.flat}):"
+        before, body = text.split(head)
+        lines, others, place = [], [], 0
+        for name, kind in zip(self.flat.split(", "), self.signature.args, strict=True):
+            parts = kind.types if isinstance(kind, types.NamedTuple) else [kind]
+            found = [f"{FINDERS[part]}(desk, {place + i})" for i, part in enumerate(parts) if part in FINDERS]
+            place += len(found)
+            if not found:
+                others.append(name)
+            elif re.search(rf"\b{name}\b", body):
+                tuple_of = kind.instance_class.__name__ if isinstance(kind, types.NamedTuple) else ""
+                lines.append(f"    {name} = {tuple_of}({', '.join(found)})")
+        return "\n".join([before + f"def flat({', '.join(['desk', *others])}):", *lines]) + body

@@ -1,0 +1,387 @@
+"""What a function looks at outside its arguments, and copies of functions as they are now."""
+
+import builtins
+import dis
+import hashlib
+import inspect
+import numbers
+import sys
+import sysconfig
+import types
+import weakref
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numba.extending import register_jitable
+
+from fairlib.rules.jit import OPTIONS, helper, is_ours
+from fairlib.rules.rule import Rule
+
+
+class UndefinedError(NameError):
+    """A function uses a name that stands for nothing.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    function : str
+        The function.
+
+    Examples
+    --------
+    >>> raise UndefinedError("limit", "under")
+    Traceback (most recent call last):
+    fairlib.rules.snapshot.UndefinedError: name 'limit' is not defined, which 'under' uses
+    """
+
+    def __init__(self, name: str, function: str) -> None:
+        super().__init__(f"name {name!r} is not defined, which {function!r} uses", name=name)
+        self.function = function
+
+
+def codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Name the code of a function, and that of the functions and comprehensions within it.
+
+    Parameters
+    ----------
+    code : code object
+        The function's.
+
+    Yields
+    ------
+    code object
+        Each.
+
+    Examples
+    --------
+    >>> [each.co_name for each in codes((lambda x: [lambda: x]).__code__)]
+    ['<lambda>', '<lambda>']
+    """
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield from codes(each)
+
+
+def reached(function: Any, ours: bool = False) -> Iterator[tuple[str, Any]]:
+    """Name what a function looks at outside its arguments, in the order in which its code does.
+
+    Parameters
+    ----------
+    function : function
+        A plain Python function.
+    ours : bool
+        Whether to look into modules of the package as well.
+
+    Yields
+    ------
+    tuple of str and object
+        The name, and what it stands for now; builtins are left out. What it looks up in a reader's own module is named
+        with a dot, after the module.
+
+    Raises
+    ------
+    NameError
+        If the function uses a name that stands for nothing.
+
+    Examples
+    --------
+    >>> limit = 3
+    >>> def under(x):
+    ...     return x < limit
+    >>> list(reached(under))
+    [('limit', 3)]
+    """
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    known = {}
+    for name, cell in cells.items():
+        try:
+            known[name] = cell.cell_contents
+        except ValueError:  # it is empty
+            raise UndefinedError(name, function.__name__) from None
+        yield name, known[name]
+    for code in codes(function.__code__):
+        value: Any = None  # what the step before has found, if it is a reader's module
+        within = ""
+        for step in dis.get_instructions(code):
+            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                within = step.argval
+                if within in function.__globals__:
+                    value = function.__globals__[within]
+                    yield within, value
+                elif step.opname == "LOAD_GLOBAL" and not hasattr(builtins, within):  # a class knows names of its own
+                    raise UndefinedError(within, function.__name__)
+                else:
+                    value = None
+            elif step.opname == "LOAD_DEREF" and step.argval in known:
+                within, value = step.argval, known[step.argval]
+            elif (
+                step.opname in ("LOAD_ATTR", "LOAD_METHOD")
+                and _looked_into(value, ours)
+                and hasattr(value, step.argval)
+            ):
+                within, value = f"{within}.{step.argval}", getattr(value, step.argval)
+                yield within, value
+            elif step.opname != "EXTENDED_ARG":
+                value = None
+
+
+def snapshot(functions: Iterable[Any]) -> tuple[Any, ...]:
+    """Return all that readers' functions look at, so that a change of any of it is seen.
+
+    Parameters
+    ----------
+    functions : iterable
+        Functions; what is not a reader's is passed over.
+
+    Returns
+    -------
+    tuple
+        Two of them are equal if nothing has changed.
+
+    Raises
+    ------
+    NameError
+        If a function uses a name that stands for nothing.
+
+    Examples
+    --------
+    >>> limit = np.zeros(2)
+    >>> def under(x):
+    ...     return x < limit[0]
+    >>> before = snapshot([under])
+    >>> limit[0] = 5.0
+    >>> before == snapshot([under])
+    False
+    """
+    found: list[Any] = []
+    stack = [each for each in functions if _to_copy(each)]
+    known = set(stack)
+    while stack:
+        for name, value in reached(stack.pop()):
+            value = _unmarked(value)
+            found.append((name, _stamp(value)))
+            if _to_copy(value) and value not in known:
+                known.add(value)
+                stack.append(value)
+    return tuple(found)
+
+
+class _Itself:
+    """An object that is equal to itself alone; as long as it is held, no other object is at its place."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def _stamp(value: Any) -> Any:
+    """Return what is equal for the same value and for no other, whatever is later done to it."""
+    if isinstance(value, int | float | complex | str | bytes | np.generic | None):
+        return type(value), repr(value)  # 1, 1.0 and True are equal, and 0.0 and -0.0
+    if isinstance(value, tuple):
+        return type(value), tuple(_stamp(each) for each in value)
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return value.dtype, value.shape, value.flags.c_contiguous, value.tobytes()
+    return _Itself(value)
+
+
+def depends(values: Iterable[Any]) -> Iterator[bytes]:
+    """Say what functions do and what all that they reach is, so that another process can tell whether it is the same.
+
+    A `snapshot` is of objects, and for one process. This is of text and numbers: the sources of functions and classes,
+    the reader's and the package's, and the values that they find beside them. What is a library's counts by its name.
+
+    Parameters
+    ----------
+    values : iterable
+        The functions, or other things to begin with.
+
+    Yields
+    ------
+    bytes
+        The same, one after the other, as long as all of that is the same.
+
+    Examples
+    --------
+    >>> limit = 3
+    >>> def under(x):
+    ...     return x < limit
+    >>> before = list(depends([under]))
+    >>> limit = 4
+    >>> [each for each in depends([under]) if each not in before]
+    [b"('limit', 'int 4')"]
+    """
+    known: dict[int, tuple[int, Any]] = {}  # holds what has been said, so that nothing else takes its place
+    stack: list[Any] = []
+
+    def said(value: Any) -> Any:
+        value = getattr(_unmarked(value), "py_func", _unmarked(value))  # a reader may have compiled it himself
+        if value is None or isinstance(value, numbers.Number | str | bytes):
+            return f"{type(value).__name__} {value!r}"
+        if isinstance(value, types.ModuleType):
+            return value.__name__
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            return value.dtype.str, value.shape, hashlib.sha256(value.tobytes()).hexdigest()
+        if id(value) in known:
+            return known[id(value)][0]
+        known[id(value)] = len(known), value
+        if isinstance(value, tuple | list):
+            return type(value).__name__, [said(each) for each in value]
+        if isinstance(value, dict | set | frozenset):
+            parts = value.items() if isinstance(value, dict) else value
+            return type(value).__name__, sorted((said(each) for each in parts), key=repr)
+        if isinstance(value, types.MethodType):
+            return said((value.__func__, value.__self__))
+        if isinstance(value, partial):
+            return said((value.func, value.args, value.keywords))
+        if isinstance(value, types.FunctionType | type):
+            if not is_library(value.__module__) and value.__module__ != "builtins":
+                stack.append(value)
+            return value.__qualname__
+        if hasattr(value, "__dict__") and not is_library(type(value).__module__) and not is_ours(type(value)):
+            return said((type(value), inspect.getattr_static(value, "__call__", None), vars(value)))
+        return type(value).__qualname__, getattr(value, "__name__", "")
+
+    for value in values:
+        yield repr(said(value)).encode()
+    while stack:
+        each = stack.pop()
+        yield _written(each).encode()
+        if isinstance(each, type):
+            continue
+        yield repr(said((each.__defaults__, each.__kwdefaults__))).encode()
+        try:
+            for name, value in reached(each, ours=True):
+                yield repr((name, said(value))).encode()
+        except UndefinedError as error:  # a rule that is interpreted may come to know it later
+            yield str(error).encode()
+
+
+_sources: "weakref.WeakKeyDictionary[Any, str]" = weakref.WeakKeyDictionary()
+
+
+def _written(value: Any) -> str:
+    """Return the source of a function or class, or its code if it has none; once, as its file may be changed later."""
+    if value not in _sources:
+        try:
+            _sources[value] = inspect.getsource(value)
+        except (OSError, TypeError):  # typed at a prompt
+            parts = list(codes(value.__code__)) if isinstance(value, types.FunctionType) else []
+            plain = [[const for const in each.co_consts if not isinstance(const, types.CodeType)] for each in parts]
+            _sources[value] = repr(([(each.co_code, each.co_names) for each in parts], plain))
+    return _sources[value]
+
+
+def afresh(function: Any) -> Any:
+    """Copy a reader's function as it is now, with the functions that it calls, each marked for compilation.
+
+    Numba keeps what a function looked at when it was first compiled. A copy has never been compiled.
+
+    Parameters
+    ----------
+    function : function
+        A plain Python function.
+
+    Returns
+    -------
+    function
+        The copy.
+
+    Examples
+    --------
+    >>> def double(x):
+    ...     return 2 * x
+    >>> afresh(double)(3)
+    6
+    """
+    made: dict[Any, Any] = {}
+
+    def copy(each: Any) -> Any:
+        was, each = each, _unmarked(each)
+        if not _to_copy(each):
+            return each if each is was else helper(each)
+        if each not in made:
+            names = dict(reached(each))
+            world = {**each.__globals__}
+            cells = tuple(types.CellType() for _ in each.__code__.co_freevars)
+            code, defaults = _without_keyword_only(each)
+            made[each] = new = types.FunctionType(code, world, each.__name__, defaults, cells)
+            new.__kwdefaults__ = each.__kwdefaults__ if code is each.__code__ else None
+            copies = _in_modules({name: copy(value) for name, value in names.items()})
+            for name, cell in zip(each.__code__.co_freevars, cells, strict=True):
+                cell.cell_contents = copies.pop(name)
+            world.update(copies)
+            register_jitable(boundscheck=True, **OPTIONS)(new)
+        return made[each]
+
+    return copy(function)
+
+
+def _in_modules(names: dict[str, Any]) -> dict[str, Any]:
+    """Put the names with dots into copies of their modules; return the others."""
+    copies: dict[str, Any] = {}
+    for name, value in names.items():
+        *outer, last = name.split(".")
+        if _of_a_reader(value):
+            copy = types.ModuleType(value.__name__)
+            vars(copy).update(vars(value))
+            value = copy
+        copies[name] = value
+        if outer:
+            setattr(copies[".".join(outer)], last, value)
+    return {name: value for name, value in copies.items() if "." not in name}
+
+
+def _without_keyword_only(function: Any) -> tuple[types.CodeType, Any]:
+    """Return a function's code and defaults with arguments that may also be given by place: Numba knows no others."""
+    code, named = function.__code__, function.__kwdefaults__ or {}
+    count = code.co_argcount + code.co_kwonlyargcount
+    whole = dict(
+        zip(reversed(code.co_varnames[: code.co_argcount]), reversed(function.__defaults__ or ()), strict=False)
+    )
+    whole |= named
+    last = code.co_varnames[count - len(whole) : count]
+    if not code.co_kwonlyargcount or set(last) != set(whole):
+        return code, function.__defaults__
+    return code.replace(co_argcount=count, co_kwonlyargcount=0), tuple(whole[name] for name in last) or None
+
+
+def _unmarked(value: Any) -> Any:
+    """Return the function that a rule holds, for rules that call others; all else is returned as it is."""
+    return value.function if isinstance(value, Rule) else value
+
+
+def _to_copy(value: Any) -> bool:
+    return isinstance(value, types.FunctionType) and not is_ours(value) and not is_library(value.__module__)
+
+
+def _of_a_reader(value: Any) -> bool:
+    """Say whether something is a module of the reader's own, whose functions are as good as those beside the rule."""
+    if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == __name__.partition(".")[0]:
+        return False
+    return getattr(value, "__file__", None) is not None and not is_library(value.__name__)
+
+
+def _looked_into(value: Any, ours: bool) -> bool:
+    """Say whether something is a module whose functions count like those beside the rule."""
+    return _of_a_reader(value) or (
+        ours and isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] == __name__.partition(".")[0]
+    )
+
+
+def is_library(module: str | None) -> bool:
+    """Say whether a module is an installed library's; Numba knows those that it can compile."""
+    file = getattr(sys.modules.get(module or ""), "__file__", None) or ""
+    return any(part in file for part in ("site-packages", "dist-packages")) or file.startswith(_LIBRARY)
+
+
+_LIBRARY = sysconfig.get_paths()["stdlib"]

@@ -1,0 +1,193 @@
+"""A reader's own rule: read, checked and translated in the page in which it is written.
+
+As the translator it needs nothing but `ast`. The page runs both in Python; what they know of the package they are told.
+"""
+
+import ast
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from fairlib.web.translate import (
+    CHANCE,
+    MAYBE,
+    NOTHING,
+    REAL,
+    WHOLE,
+    Array,
+    Function,
+    Made,
+    Native,
+    RefusedError,
+    Script,
+    _said,
+)
+
+KINDS: dict[str, Any] = {
+    "t": WHOLE,
+    "rng": CHANCE,
+    **dict.fromkeys(("params", "state", "total", "rewards", "chances", "p"), Array(REAL, 1)),
+    **dict.fromkeys(("selected", "observed", "mail", "arms", "rounds"), Array(WHOLE, 1)),
+}
+"""The kinds of what the engine hands to a rule on arms."""
+
+
+def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
+    r"""Translate a rule on arms that asks for `seen`, `news`, `rng`, `p`, memory, and settings with a default value.
+
+    Parameters
+    ----------
+    text : str
+        One or more functions; the last one is the rule.
+    known : dict
+        What it may use: see `fairlib.book.playground.own_contents`.
+
+    Returns
+    -------
+    dict
+        The `script`, which begins where the engine's rule is; the size of each piece of `memory`, a number or "K"; and
+        how many `readers` of news there are, 0 or 1.
+
+    Raises
+    ------
+    ValueError
+        If there is something in it that is not known, in a sentence that names the line.
+
+    Examples
+    --------
+    >>> from fairlib.book.playground import own_contents
+    >>> translated("def first(p, n: PerArm):\n    n[0] += 1\n    return 0", own_contents()["known"])["memory"]
+    ['K']
+    >>> translated("def first(p):\n    return [0]", own_contents()["known"])
+    Traceback (most recent call last):
+    ValueError: line 2 of your rule: a list, which it does not know
+    """
+    functions: dict[str, Function] = {}
+    sizes: dict[str, Any] = {"PerArm": "K", "Number": 1}
+
+    def find(name: str) -> Any:
+        if name in functions:
+            return functions[name]
+        if name in known["helpers"]:
+            return Function(name, known["helpers"][name], find)
+        if name in known["tuples"]:
+            return Made(name, tuple(known["tuples"][name]))
+        if name in known["natives"]:
+            return Native(known["natives"][name], REAL)
+        return _NATIVE[name]
+
+    try:
+        rule = _read(text, functions, sizes, find)
+        memory: list[Any] = []
+        given = [_given(rule, i, known["gives"], sizes, memory) for i in range(len(rule.args.args))]
+        form = f"def flat({known['flat']}):"
+        whole = Function("flat", f"{form}\n    return {rule.name}({', '.join(given)})", find)
+        script = Script({name: Function(name, each, find) for name, each in known["draws"].items()}, careful=True)
+        made = script.add(whole, [KINDS[each] for each in known["flat"].split(", ")])
+        if made.returns not in (WHOLE, NOTHING, MAYBE):
+            allowed = "an arm, a whole number, or nothing after it has filled p"
+            _refuse(rule, f"a rule must return {allowed}, not {_said(made.returns)}")
+    except RefusedError as error:
+        line, what = error.line, error.what
+        if error.function not in ("", *functions):  # it is what is called that does not know what it is given
+            line = next((each.lineno for each in _calls(text) if _name(each.func) == error.function), 1)
+            what = f"a call of {error.function} that gives it what it does not take"
+        raise ValueError(f"line {line} of your rule: {what}") from None
+    desk = ", ".join(each if each in ("t", "rng") else f"desk.{each}" for each in known["flat"].split(", "))
+    answer = f"return (desk, t, rng) => $told({made.name}({desk}));"
+    return {
+        "script": f"$rule = (() => {{\n{known['drawn']}\n{script.text()}\n{answer}\n}})();",
+        "memory": memory,
+        "readers": int(any(each.arg == "news" for each in rule.args.args)),
+    }
+
+
+_NATIVE: dict[str, Any] = {"math": "math", "np": "np", "piece": Native("$piece", Array(REAL, 1))}
+
+
+def _calls(text: str) -> list[Any]:
+    return [each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Call)]
+
+
+def _name(node: Any) -> Any:
+    return getattr(node, "attr", getattr(node, "id", None))
+
+
+def _refuse(node: Any, what: str) -> NoReturn:
+    raise RefusedError("", getattr(node, "lineno", 1), what)
+
+
+def _read(text: str, functions: dict[str, Function], sizes: dict[str, Any], find: Callable[[str], Any]) -> Any:
+    """Take the text apart into its functions and the sizes that it names; return the tree of the last function."""
+    try:
+        tree = ast.parse(text).body
+    except SyntaxError as error:
+        raise RefusedError("", error.lineno or 1, str(error.msg)) from None
+    lines, rule = text.splitlines(), None
+    for i, each in enumerate(tree):
+        if isinstance(each, ast.Import | ast.ImportFrom):
+            continue  # what there is has its usual name
+        if isinstance(each, ast.Assign) and _size(each.value) is not None:
+            sizes[each.targets[0].id] = _size(each.value)  # type: ignore[attr-defined]
+            continue
+        if not isinstance(each, ast.FunctionDef):
+            _refuse(each, "it must stand in a function, defined by def")
+        after = tree[i + 1 : i + 2]
+        starts = [mark.lineno for next_one in after for mark in [next_one, *getattr(next_one, "decorator_list", [])]]
+        own = "\n".join(lines[each.lineno - 1 : min([len(lines) + 1, *starts]) - 1])
+        functions[each.name] = Function(each.name, own, find, each.lineno - 1)
+        rule = each
+    return rule or _refuse(None, "a rule is a function, defined by def, and there is none")
+
+
+def _size(node: Any) -> Any:
+    """Return the size that an annotation says, as Annotated[np.ndarray, "window"] does, or None."""
+    if not isinstance(node, ast.Subscript) or _name(node.value) != "Annotated":
+        return None
+    said = getattr(node.slice, "elts", [])
+    return getattr(said[1], "value", None) if len(said) == 2 else None
+
+
+def _given(rule: Any, i: int, gives: dict[str, str], sizes: dict[str, Any], memory: list[Any]) -> str:
+    """Return the expression of one of the rule's arguments in those of the flat function."""
+    each = rule.args.args[i]
+    if each.arg in gives:
+        return gives[each.arg]
+    size = sizes.get(_name(each.annotation), _size(each.annotation))
+    if size is not None:
+        memory.append(size if size == "K" else _places(rule, each, size))
+        return f"piece(state, params, {2 * len(memory) - 2})"
+    return _setting(rule, each, gives)
+
+
+def _places(rule: Any, each: Any, size: Any) -> int:
+    """Return the size of a piece of memory, a number or the name of a setting."""
+    value = size
+    if isinstance(size, str):
+        names = [other.arg for other in rule.args.args]
+        at = names.index(size) - len(names) + len(rule.args.defaults) if size in names else -1
+        value = getattr(rule.args.defaults[at], "value", None) if at >= 0 else None
+    if not isinstance(value, int) or not 1 <= value <= 1_000_000:
+        _refuse(each, f"the size of {each.arg!r} must be K or a setting with a value from 1 to 1,000,000")
+    return value
+
+
+def _setting(rule: Any, each: Any, gives: dict[str, str]) -> str:
+    """Return the value of a setting, as a policy's settings are kept."""
+    at = rule.args.args.index(each) - len(rule.args.args) + len(rule.args.defaults)
+    if at < 0:
+        _refuse(
+            each,
+            f"{each.arg!r} is not known: a rule may ask for {', '.join(gives)}, for memory, as {each.arg}: PerArm "
+            f"or Number, and for a setting with a value, as {each.arg}=0.1",
+        )
+    said, value, sign = _name(each.annotation), rule.args.defaults[at], 1
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+        value, sign = value.operand, -1
+    number = getattr(value, "value", None)
+    if not isinstance(number, (bool, int, float)) or abs(number) == float("inf"):
+        _refuse(each, f"the setting {each.arg!r} must be a finite number")
+    if said == "bool":
+        return repr(bool(number))
+    if said == "int" and not (number == int(number) and abs(number) <= 2**53):
+        _refuse(each, f"the setting {each.arg!r} must be a whole number of at most 2^53")
+    return repr(sign * (int(number) if said == "int" else float(number)))

@@ -1,0 +1,385 @@
+"""A game and a policy as a script for a page: the engine, the rule and all that they call, and the numbers they get."""
+
+import ast
+import base64
+import inspect
+import textwrap
+from functools import cache
+from importlib import resources
+from importlib.metadata import files
+from types import FunctionType, ModuleType
+from typing import Annotated, Any
+
+import numpy as np
+from numba.np.random import _constants as ziggurat
+from numba.np.random import distributions, generator_core
+
+from fairlib import checks
+from fairlib.core import ContextPolicy, Policy
+from fairlib.core.arms import DELAY, no_delay
+from fairlib.engine import loops
+from fairlib.engine.simulate import recorded_rounds
+from fairlib.engine.stepping import PROBLEM, OnArms, at_play
+from fairlib.rules.bound_rule import Bound
+from fairlib.rules.layout import piece, told
+from fairlib.rules.rule import Rule
+from fairlib.web.pcg64 import pcg64
+from fairlib.web.reader_rule import KINDS
+from fairlib.web.translate import CHANCE, NOTHING, REAL, TRUTH, WHOLE, Array, Function, Made, Native, Record, Script
+
+_FLOATS = Array(REAL, 1)
+_WHOLES = Array(WHOLE, 1)
+_BY_HAND = {
+    told: Native("$told", WHOLE),
+    piece: Native("$piece", _FLOATS),
+    generator_core.next_double: Native("$double", REAL),
+    distributions.random_standard_normal: Native("$normal", REAL),
+    distributions.random_standard_exponential: Native("$exponential", REAL),
+}
+
+
+OneProblem = Annotated[Any, checks.InBody(PROBLEM)]
+OnePolicy = Annotated[Any, checks.InBody(checks.Instance(Policy | ContextPolicy, "a Policy, such as ucb1()"))]
+
+
+def function_of(function: Any) -> Function:
+    """Read the source of a function.
+
+    Parameters
+    ----------
+    function : function or Rule
+        The function, defined by ``def``.
+
+    Returns
+    -------
+    Function
+        The same for the translator.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no function, has no source, or is a lambda.
+
+    Examples
+    --------
+    >>> from fairlib.core.steps import largest
+    >>> function_of(largest).name
+    'largest'
+    """
+    plain = function.function if isinstance(function, Rule) else function
+    return _read(checks.instance("function", plain, FunctionType, "a function that is defined by def"))
+
+
+@cache  # so that a function is the same to the translator wherever it is met
+def _read(plain: Any) -> Function:
+    try:
+        lines, first = inspect.getsourcelines(plain)
+        tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        raise ValueError(f"function must have a source that can be read, not {checks.said(plain)}") from None
+    if not isinstance(tree, ast.FunctionDef):
+        raise ValueError(f"function must be defined by def, not {checks.said(plain)}")
+    text = textwrap.dedent("".join(lines[tree.lineno - 1 :]))  # without what decorates it
+
+    def find(name: str) -> Any:
+        known = inspect.getclosurevars(plain)  # now, as a reader may have changed what stands around the function
+        return _known({**known.builtins, **known.globals, **known.nonlocals}[name])
+
+    return Function(plain.__name__, text, find, first + tree.lineno - 2)
+
+
+def _known(value: Any) -> Any:
+    """Return what the translator makes of a value that a name stands for; KeyError if it makes nothing of it."""
+    value = value.function if isinstance(value, Rule) else value
+    if isinstance(value, FunctionType) or value in _BY_HAND:
+        return _BY_HAND.get(value) or function_of(value)
+    if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
+        return Made(value.__name__, value._fields)
+    if isinstance(value, ModuleType) and value.__name__ in ("math", "numpy"):
+        return "np" if value is np else "math"
+    if isinstance(value, bool | int | float):
+        return value
+    raise KeyError(value)
+
+
+def flat(bound: Bound) -> Function:
+    """Return the function of a rule, a draw or the like that the engine calls.
+
+    Parameters
+    ----------
+    bound : Bound
+        The rule with its settings.
+
+    Returns
+    -------
+    Function
+        What takes bare arrays and calls the rule.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> flat(fl.ucb1().bound).name
+    'flat'
+    """
+    named = bound.names
+    made: dict[str, Function] = {}
+
+    def find(name: str) -> Any:
+        return made[name] if name in made else _known(named[name])
+
+    for each in ast.parse(bound.text).body:
+        if isinstance(each, ast.FunctionDef):
+            each.decorator_list = []
+            made[each.name] = Function(each.name, ast.unparse(each), find)
+    return made["flat"]
+
+
+@cache
+def draws() -> dict[str, Any]:
+    """Return the ways to draw from a generator that rules use, by name."""
+    names = {"random": "next_double", "beta": "random_beta", "normal": "random_normal"}
+    names |= {"standard_normal": "random_standard_normal", "standard_exponential": "random_standard_exponential"}
+    return {
+        name: _known(getattr(distributions, each, None) or getattr(generator_core, each))
+        for name, each in names.items()
+    }
+
+
+# The kinds of what the engine hands over, by the names in the forms.
+_DESK = "where the engine's arrays are"
+_KINDS: dict[str, Any] = {**KINDS, "arm": WHOLE, "played": WHOLE, "reward": REAL, "means": _FLOATS, "groups": _WHOLES}
+_KINDS |= {"contexts": Array(REAL, 2)}
+_KINDS |= {"ridge": Record("Ridge", (("mean", _FLOATS), ("root", Array(REAL, 2))))}
+_KINDS |= {
+    "past": Record(
+        "Past",
+        (("contexts", Array(REAL, 3)), ("groups", Array(WHOLE, 2)), ("played", _WHOLES), ("rewards", _FLOATS)),
+    )
+}
+
+
+def _add(script: Script, bound: Bound, name: str, *given: str) -> str:
+    """Translate what the engine calls; return the text of a function that takes all but `given` from a desk."""
+    arguments = bound.form.flat.split(", ")
+    kinds = {**_KINDS, "params": Array(REAL, 2) if bound.form.by_arm else _FLOATS}
+    made = script.add(flat(bound), [kinds[each] for each in arguments])
+    passed = ", ".join(each if each in given else f"desk.{each}" for each in arguments)
+    return f"function {name}(desk{''.join(f', {each}' for each in given)}) {{ return {made.name}({passed}); }}"
+
+
+_RUN = [_WHOLES, CHANCE, CHANCE, Array(WHOLE, 2), _FLOATS, Array(REAL, 2), _WHOLES]
+
+
+def script(problem: OneProblem, policy: OnePolicy) -> str:
+    """Translate a game into JavaScript.
+
+    Parameters
+    ----------
+    problem : Bandit or ContextBandit
+        The game.
+    policy : Policy or ContextPolicy
+        Who plays.
+
+    Returns
+    -------
+    str
+        The script.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they do not fit, or the translator refuses something in them.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> "function ucb1_rule" in script(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1())
+    True
+    """
+    made = Script(draws())
+    parts = _game(made, at_play(problem, policy))
+    return "\n".join([made.text(), *parts.values()])
+
+
+def live(shows: Bound, arguments: list[str], seats: list[Any], axes: dict[str, int]) -> str:
+    """Translate what fills a live picture, and its games if there are any, into JavaScript.
+
+    Parameters
+    ----------
+    shows : Bound
+        What fills the picture.
+    arguments : list of str
+        The names of what it is called with.
+    seats : list of AtPlay
+        The games, made ready.
+    axes : dict of int
+        How many axes what is recorded of a game has, by the names among the arguments.
+
+    Returns
+    -------
+    str
+        The script, in which ``$shows`` fills the picture from a desk of all arguments, and ``$seats`` are functions
+        that let what is played next be one of the games.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the translator refuses something.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.rules.signature import Form
+    >>> def shows(power, square: fl.Number):
+    ...     square[0] = 3.0**power
+    >>> form = Form("a picture", "params, state, sliders", {"power": "sliders[0]"}, None, sizes=("K",))
+    >>> "Math.pow(3.0, power)" in live(Bound(shows, form, {}), ["params", "state", "sliders"], [], {})
+    True
+    """
+    made = Script(draws())
+    games = [_game(made, seat) for seat in seats]
+    kinds = dict.fromkeys(("recorded", "plays", "observed"), _WHOLES) | {"t": WHOLE, "root": Array(REAL, 2)}
+    kinds |= {name: Array(WHOLE if name == "selected" else REAL, number) for name, number in axes.items()}
+    name = made.add(flat(shows), [kinds.get(each, _FLOATS) for each in arguments]).name
+    parts = [f"function $shows(desk) {{ {name}({', '.join(f'desk.{each}' for each in arguments)}); }}"]
+    if games:
+        taken = [" ".join(f"{each} = {text};" for each, text in game.items()) for game in games]
+        parts.append(f"let {', '.join(games[0])};")
+        parts.append("const $seats = [\n" + "".join(f"() => {{ {text} }},\n" for text in taken) + "];")
+    return "\n".join([made.text(), *parts])
+
+
+def _game(made: Script, ready: Any) -> dict[str, str]:
+    """Translate a game; return the functions that its engine calls, by name."""
+    problem, policy = ready.problem, ready.policy
+    parts = [_add(made, policy.bound, "$rule", "t", "rng")]
+    rule, tally = Native("$rule", WHOLE), Native("$tally", NOTHING)
+    news = [_WHOLES, _WHOLES, _FLOATS, _WHOLES, _FLOATS]
+    if isinstance(ready, OnArms):
+        delay = problem.delay.draw if problem.delay else Bound(no_delay, DELAY, {})
+        parts += [_add(made, problem.arms.draw, "$draw", "arm", "rng"), _add(made, ready.tally, "$tally", "t")]
+        parts += [_add(made, delay, "$delay", "arm", "reward", "rng")]
+        kinds = [rule, _DESK, Native("$draw", REAL), _DESK, Native("$delay", WHOLE), _DESK, TRUTH, WHOLE, tally, _DESK]
+        kinds += [_FLOATS, _WHOLES, _WHOLES, _FLOATS, *news, _FLOATS, WHOLE]
+        made.add(function_of(loops.play_rounds), [*kinds, *_RUN])
+    else:
+        parts += [_add(made, problem.world.draw, "$draw", "rng"), _add(made, ready.tally, "$tally", "t", "played")]
+        kinds = [
+            rule,
+            _DESK,
+            Native("$draw", NOTHING),
+            _DESK,
+            WHOLE,
+            tally,
+            _DESK,
+            _FLOATS,
+            _WHOLES,
+            Array(REAL, 2),
+            _WHOLES,
+        ]
+        kinds += [_FLOATS, _FLOATS, _FLOATS, Array(REAL, 2), Array(REAL, 3), Array(WHOLE, 2), _WHOLES, _FLOATS]
+        made.add(function_of(loops.play_contexts), [*kinds, *news, _FLOATS, *_RUN])
+    return {part.split("(")[0].removeprefix("function "): part for part in parts}
+
+
+@cache
+def runtime() -> str:
+    """Return what all scripts of games need: NumPy's random numbers, arrays, and what plays a run.
+
+    Returns
+    -------
+    str
+        The script, with the licences of what is derived from NumPy and Numba.
+
+    Examples
+    --------
+    >>> runtime().count("Redistribution and use in source and binary forms")
+    2
+    """
+    text = resources.files("fairlib.web").joinpath("runtime.js").read_text(encoding="utf-8")
+    tables = "".join(f'const ${each[:2]} = $table("{_packed(each)}");\n' for each in _TABLES)
+    edges = "".join(f"const ${name} = {float(getattr(ziggurat, each))!r};\n" for name, each in _EDGES.items())
+    notice = (
+        f"/* The generator and the distributions are NumPy's, in part as Numba has them.\n\n{_licence('numpy')}\n\n"
+    )
+    return f"{notice}{_licence('numba')} */\n{text.replace('$WASM', pcg64())}{tables}{edges}"
+
+
+def explorers() -> str:
+    """Return what moves the explorers of a page: they find the runtime's text in ``window.fairRuntime``.
+
+    Returns
+    -------
+    str
+        The script.
+
+    Examples
+    --------
+    >>> "new Worker" in explorers()
+    True
+    """
+    return resources.files("fairlib.web").joinpath("live.js").read_text(encoding="utf-8")
+
+
+_TABLES = ("wi_double", "ki_double", "fi_double", "we_double", "ke_double", "fe_double")
+_EDGES = {"norR": "ziggurat_nor_r", "norInvR": "ziggurat_nor_inv_r", "expR": "ziggurat_exp_r"}
+
+
+def _licence(package: str) -> str:
+    """Return the licence that lies beside an installed package, without those of what it bundles."""
+    found = next(each for each in files(package) or [] if each.parent.name == "licenses" and each.stem == "LICENSE")
+    return found.read_text(encoding="utf-8").split("\n----")[0].strip()
+
+
+def _packed(name: str) -> str:
+    """Write one of the ziggurats' tables; its whole numbers have at most 53 bits."""
+    return base64.b64encode(np.asarray(getattr(ziggurat, name)).astype("<f8").tobytes()).decode()
+
+
+def numbers(
+    problem: OneProblem, policy: OnePolicy, horizon: Annotated[int, checks.InBody(checks.Integer(1, example=100))]
+) -> dict[str, Any]:
+    """Return the numbers that a script of a game plays with.
+
+    Parameters
+    ----------
+    problem : Bandit or ContextBandit
+        The game.
+    policy : Policy or ContextPolicy
+        Who plays.
+    horizon : int
+        Number of rounds.
+
+    Returns
+    -------
+    dict
+        Settings, sizes and the rounds to record.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> numbers(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1(), 10)["table"]
+    [[0.9], [0.5]]
+    """
+    ready: Any = at_play(problem, policy)
+    sizes = {**ready.sizes, "T": policy.check_horizon(horizon)}
+    bound = policy.bound
+    arms = problem.arms if isinstance(ready, OnArms) else problem.world
+    said = {
+        "sizes": sizes,
+        "places": {
+            "params": bound.places(sizes),
+            "table": arms.draw.places(sizes),
+            "truth": ready.tally.places(sizes),
+        },
+        "params": bound.numbers(sizes).tolist(),
+        "memory": bound.length(sizes),
+        "readers": bound.readers,
+        "table": ready.table.tolist(),
+        "truth": ready.tally.numbers(sizes).tolist(),
+        "sums": ready.tally.length(sizes),
+        "rounds": recorded_rounds(None, horizon).tolist(),
+    }
+    if isinstance(ready, OnArms):
+        return {**said, "waits": ready.waits.tolist(), "late": ready.late, "plays": ready.plays}
+    return {**said, "ridge": policy.ridge, "history": ready.history}
