@@ -1,4 +1,4 @@
-"""Every public function with its arguments: what each may be, and a valid call, as the annotations declare them.
+"""Every public function with its arguments: what each may be, and a valid call, as the annotations declare.
 
 `judged` says of each kind of constraint what it allows, apart from the package's own checks, so that the two can
 disagree. A valid value is the example of a constraint, the default of the argument, or what the message of a wrong class
@@ -14,7 +14,7 @@ import tempfile
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -26,12 +26,16 @@ from matplotlib.figure import Figure
 from odd_values import Silent, refuses
 
 import fairlib as fl
-from fairlib import after, checks, contexts, data, delays, exposure, linear, live, merit, page, ranks, replay, shares
-from fairlib.compilation import _known
+from fairlib import checks, core, data, delays, exposure, merit, ranks, shares
+from fairlib.baselines import linear
+from fairlib.book import live
+from fairlib.book.sliders import Slider
+from fairlib.core import Rule
 from fairlib.delays.laws import WholeRounds
-from fairlib.explorers import Explorer, Slider
-from fairlib.rules import Rule
-from fairlib.service import Service, app
+from fairlib.deploy import Service
+from fairlib.engine.seeding import SeedOrSequence
+from fairlib.experiments import replay
+from fairlib.rules.jit import HELPERS
 
 # What a constraint allows ---------------------------------------------------------------------------------------------
 
@@ -108,6 +112,8 @@ def judged(allowed: checks.Constraint, value: Any) -> Any:
             must(low <= number <= high and above < number < below and math.isfinite(number))
             must(abs(number) <= 1e150 or high < math.inf)
             return number
+        case SeedOrSequence():
+            return value if isinstance(value, np.random.SeedSequence) else judged(checks.Integer(0, None), value)
         case checks.Scale():
             return judged(checks.Real(1e-75, 1e75), value)
         case checks.Probability():
@@ -155,8 +161,8 @@ class Argument(NamedTuple):
     also: tuple[str, ...] = ()
 
 
-NAMES = {**vars(delays), **vars(ranks), **vars(exposure), **vars(shares), **vars(contexts), **vars(linear)}
-NAMES |= {**vars(merit), **vars(fl), "np": np}
+NAMES = {**vars(delays), **vars(ranks), **vars(exposure), **vars(shares), **vars(linear)}
+NAMES |= {**vars(core), **vars(merit), **vars(fl), "np": np}
 
 
 def example(allowed: checks.Constraint, default: Any) -> Callable[[], Any]:
@@ -195,6 +201,8 @@ def derived(allowed: checks.Constraint) -> Any:
             return [1, 2]
         case checks.Text():
             return "own"
+        case checks.Flag():
+            return False
         case checks.Choice(values=values):
             return values[0]
     raise NotImplementedError(f"give {allowed} an example")
@@ -215,3 +223,364 @@ def arguments(function: Any, more: Mapping[str, Argument]) -> dict[str, Argument
             raise KeyError(f"declare in its annotation what {name} of {function.__qualname__} may be")
     return found
 
+
+# What no annotation says ----------------------------------------------------------------------------------------------
+
+
+def nothing(value: Any) -> Any:
+    raise UnfitError
+
+
+def of(value: Any, judge: Callable[[Any], Any] = nothing, *also: str) -> Argument:
+    return Argument(lambda: value, judge, also)
+
+
+def either(*judges: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a judge that takes what one of several takes."""
+
+    def take(value: Any) -> Any:
+        for each in judges:
+            try:
+                return each(value)
+            except UnfitError:
+                pass
+        raise UnfitError
+
+    return take
+
+
+def an(*classes: type, fits: Callable[[Any], bool] = lambda value: True) -> Callable[[Any], Any]:
+    """Return a judge that takes objects of some classes."""
+
+    def take(value: Any) -> Any:
+        must(isinstance(value, classes) and fits(value))
+        return value
+
+    return take
+
+
+def list_of(inner: Callable[[Any], Any], *sizes: int) -> Callable[[Any], Any]:
+    """Return a judge that takes a list, perhaps of some lengths only, whose parts another one takes."""
+
+    def take(value: Any) -> Any:
+        must(isinstance(value, Sequence | np.ndarray | pd.Series) and not isinstance(value, str | bytes))
+        must(getattr(value, "shape", None) != () and (len(value) in sizes if sizes else len(value) > 0))
+        return [inner(each) for each in value]
+
+    return take
+
+
+def one_of(*values: Any) -> Callable[[Any], Any]:
+    return an(object, fits=lambda value: any(type(value) is type(each) and value == each for each in values))
+
+
+def part(value: Any) -> Any:
+    must(isinstance(value, list | tuple) and len(value) == 2)
+    first, number = (judged(checks.Integer(0), each) for each in value)
+    must(first < number)
+    return first, number
+
+
+PLACE = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+NUMBERS = itertools.count()
+
+
+def fresh() -> Path:
+    """Name a file that is not there yet."""
+    return Path(PLACE.name, f"{next(NUMBERS)}.db")
+
+
+def draws(mean, rng):
+    return mean
+
+
+def comes(wait):
+    return wait
+
+
+def waits(q, means):
+    return np.ones(means.size)
+
+
+def line(x, slope):
+    return 1.0 + slope * x
+
+
+def first(width, p):
+    p[0] = 1.0
+
+
+def finds(a):
+    return {"found": 1.0}
+
+
+def fills(sd, rng, contexts, means, rewards):
+    contexts[:], means[:], rewards[:] = 0.5, 0.5, sd
+
+
+def shows(power, square: fl.Number):
+    square[0] = 3.0**power
+
+
+def drawn(power, square=0.0):
+    figure = Figure()
+    figure.set_label("a picture")
+    return figure
+
+
+def event() -> Any:
+    return data.Event(0, 7, 1, np.ones(6), data.Pool((7, 8), np.ones((2, 6))))
+
+
+def game() -> fl.Bandit:
+    return fl.Bandit(fl.bernoulli([0.5, 0.25]))
+
+
+def people() -> Any:
+    return ranks.separate_groups([[1.0, 2.0], [3.0, 0.5]], [0.0, 1.0], sd=0.5)
+
+
+def laws() -> list[Any]:
+    return [ranks.uniform_sum([1, 1]), ranks.uniform_sum([1, 2])]
+
+
+def moved() -> live.Live:
+    return live.Live(shows, alt="3 to the power {power:g} is {square:.0f}")
+
+
+def played() -> live.Live:
+    return live.Live(shows, alt="a picture", problem=game(), policy=fl.ucb1(), horizon=5)
+
+
+def player() -> fl.Player:
+    made = fl.Player(fl.uniform(2).replace(interpret=True), 3)
+    made.choose()
+    return made
+
+
+def context_player() -> fl.Player:
+    return fl.Player(linear.at_random().replace(interpret=True), 2, dimension=2, groups=2)
+
+
+def service() -> Service:
+    made = Service(fresh(), fl.uniform(2).replace(interpret=True), 3)
+    made.choose("first")
+    return made
+
+
+def context_service() -> Service:
+    return Service(fresh(), linear.at_random(), 2, dimension=2)
+
+
+def fits(constraint: checks.Constraint) -> Callable[[Any], Any]:
+    return partial(judged, constraint)
+
+
+NUMBER, TABLE, ARM, TEXT = fits(checks.Real()), fits(checks.Table()), fits(checks.Integer(0)), fits(checks.Text())
+PATH, CALLED = fits(checks.FilePath()), fits(checks.Function())
+SETTING = of(0.5, either(NUMBER, TABLE, an(merit.Merit)))
+WAITS = of([1, 2], lambda value: several(value, None, lambda each: each >= 0 and each % 1 in (0, math.inf)), "'own'")
+SLIDERS = {"sliders": Argument(lambda: {"power": Slider("Power", [1, 2])}, nothing)}
+FIGURE = {"figure": of(drawn, CALLED)}
+LAWS = {"distributions": Argument(laws, nothing)}
+LOG = Argument(
+    lambda: 4 * [replay.Logged(0, 1.0, 0.5), replay.Logged(1, 0.0, 0.5)], an(Sequence, np.ndarray, fits=is_empty)
+)
+
+METHODS: dict[str, Callable[[], Any]] = {
+    "Player.choose": lambda: context_player().choose,
+    "Player.observe": lambda: player().observe,
+    "Player.forget": lambda: player().forget,
+    "Player.save": lambda: player().save,
+    "Player.load": lambda: fl.Player.load,
+    "Service.choose": lambda: service().choose,
+    "Service.choose with contexts": lambda: context_service().choose,
+    "Service.observe": lambda: service().observe,
+    "Policy.replace": lambda: fl.epsilon_greedy(0.1).replace,
+    "Policy.check_horizon": lambda: shares.t_fair_ucb([0.25, 0.125], 100).check_horizon,
+    "Merit.__call__": lambda: merit.exponential(2),
+    "Result.load": lambda: fl.Result.load,
+    "Result.save": lambda: fl.simulate(game(), fl.ucb1(), 2).save,
+    "SemiBandit.quantiles": lambda: (
+        NAMES["SemiBandit"](
+            fl.bernoulli([0.5, 0.25]), merit=merit.exponential(2), delay=delays.geometric([0.5, 0.25])
+        ).quantiles
+    ),
+    "RewardDistribution.cdf": lambda: laws()[1].cdf,
+    "RewardDistribution.density": lambda: laws()[1].density,
+    "RewardDistribution.quantile": lambda: laws()[1].quantile,
+}
+
+EXCEPTIONS: dict[str, dict[str, Argument]] = {
+    # A reader's own functions, with what they are set with
+    "Arms": {"draw": of(draws), "mean": of([0.5, 0.25], TABLE)},
+    "Delay": {"draw": of(comes), "wait": WAITS},
+    "delays.Law": {"draw": of(comes), "quantiles": of(waits, CALLED), "wait": WAITS},
+    "World": {"draw": of(fills), "sd": SETTING},
+    "Policy": {"rule": of(first), "width": of(0.5, either(NUMBER, TABLE, an(merit.Merit, fl.Policy)))},
+    "ContextPolicy": {"rule": of(first), "ridge": of(None, nothing), "width": SETTING},
+    "Policy.replace": {"epsilon": of(0.2, NUMBER, "the rule of 'epsilon-greedy'")},
+    "Merit": {
+        **{
+            name: of(given, nothing, "the merit 'own'")
+            for name, given in (("value", line), ("best", None), ("solve", None))
+        },
+        **{name: of(given, NUMBER, "the merit 'own'") for name, given in (("low", 0.0), ("high", 1.0), ("slope", 2.0))},
+        "minimum": of(1.0, fits(checks.Real(above=0))),
+    },
+    "rule": {"function": of(first, CALLED)},
+    "delays.best_quantile": {"bound": of(delays.fcucb_d_reward_bound)},
+    "sweep": {
+        "experiment": of(finds, CALLED),
+        "settings": of([{"a": 1}], either(list_of(an(dict)), an(Sequence, np.ndarray, set, frozenset, fits=is_empty))),
+        "part": of(None, either(one_of(None), part)),
+        "executor": of(None, one_of(None)),
+    },
+    # Lists of lists and of objects
+    "delays.empirical": {"delays": of([[1, 2], [3]], list_of(fits(WholeRounds())))},
+    "ranks.RankBandit": {"world": Argument(lambda: people().world, an(fl.World)), **LAWS},
+    "ranks.WeightedBandit": {"world": Argument(lambda: people().world, an(fl.World)), **LAWS},
+    "experiments.replay.replay": {
+        "events": LOG,
+        "policy": Argument(fl.ucb1, either(an(fl.Policy), CALLED), ("means",)),
+    },
+    "experiments.replay.article_contexts": {"event": Argument(event, an(data.Event))},
+    # Files and databases
+    "data.read_arff": {"path": of("arff", PATH)},
+    "data.mediamill": {"path": of("file", PATH)},
+    "data.read_today": {"path": of("today", PATH)},
+    "data.read_criteo": {"path": of("criteo", PATH)},
+    "data.read_acs": {
+        "path": of("acs", either(PATH, list_of(PATH))),
+        "group": of("SEX", one_of("SEX")),
+        "numbers": of(["AGEP"], either(list_of(TEXT), an(Sequence, fits=is_empty)), "column"),
+        "one_hot": of({"SEX": [1, 2]}),
+        "years": of(None, either(one_of(None), fits(checks.OneOrMany(1, whole=True))), "YEAR"),
+    },
+    "Player.save": {"path": of("file", PATH)},
+    "Player.load": {"path": of("player", PATH), "policy": Argument(lambda: fl.uniform(2), an(fl.Policy))},
+    "Player.observe": {"arm": of(2, ARM)},
+    "Result.save": {"path": of("file", PATH)},
+    "Result.load": {"path": of("result", PATH)},
+    "deploy.Service": {"path": Argument(fresh, PATH)},
+    "deploy.app": {"service": Argument(service, an(Service))},
+    "Service.choose with contexts": {"contexts": of([[1, 0], [0, 1]], fits(checks.Table(2)))},
+    "Service.observe": {"request": of("first", TEXT), "arm": of(2, ARM)},
+    # Pictures
+    "book.Slider": {
+        "values": of(
+            [1, 2], either(list_of(NUMBER, *range(2, 61)), list_of(fits(checks.Text(empty=False)), *range(2, 61)))
+        ),
+        "start": of(None, either(one_of(None, "1", "2"), fits(checks.Real(1, 1)), fits(checks.Real(2, 2)))),
+    },
+    "book.explore": {**FIGURE, "power": Argument(lambda: Slider("Power", [1, 2]), an(Slider))},
+    "book.Explorer": {**FIGURE, **SLIDERS},
+    "book.Live": {
+        "shows": of(shows, CALLED),
+        "problem": of(None, one_of(None)),
+        "policy": of(None, one_of(None)),
+        "means": of(None, either(one_of(None), TEXT)),
+    },
+    "book.Plays": {"live": Argument(played, an(live.Live)), **SLIDERS},
+    "book.LiveFigure": {**FIGURE, **SLIDERS, "live": Argument(moved, an(live.Live))},
+    "book.moving": {
+        "artist": Argument(lambda: Figure().text(0, 0, "here"), nothing),
+        "text": of("there", either(one_of(None), TEXT)),
+        "run": of(0, ARM),
+    },
+    "book.said": {"values": of({"a": 1.0}, an(dict), "'a'")},
+    "book.curve": {"ax": Argument(lambda: Figure().subplots(), an(Axes))},
+    "book.label_ends": {"ax": Argument(lambda: Figure().subplots(), an(Axes))},
+    "book.show": {"function": of(first, an(type, types.FunctionType, fits=lambda value: value in (refuses, Silent)))},
+    "web.scripts.function_of": {"function": of(first, an(types.FunctionType, fits=lambda value: value is refuses))},
+}
+
+SIX = "2:0.1 3:0.2 4:0.3 5:0.15 6:0.25 1:1.000000"
+SALES = [("1", "3024", "A"), ("0", "-1", "B"), ("1", "30240", "B"), ("1", "30240", "B")]
+FILES = {
+    "arff": "@relation two\n@attribute x numeric\n@attribute y {0,1}\n@data\n0.5,1\n0.25,0\n",
+    "acs": "AGEP,SEX,PINCP,PWGTP,YEAR\n40,2,30000,17,1\n15,1,,8,1\n71,1,12000,9,1\n",
+    "today": f"1241160000 100001 0 |user {SIX} |100001 {SIX} |100002 {SIX}\n",
+    "criteo": "".join(
+        "\t".join([sale, "9.9", late, "1", "100", *15 * ["-1"], title, "-1", "-1"]) + "\n"
+        for sale, late, title in SALES
+    ),
+}
+"""What the loaders find where the calls are made."""
+
+
+def put_files() -> None:
+    """Write them into the folder where one is."""
+    for name, content in FILES.items():
+        Path(name).write_text(content, encoding="utf-8")
+    player().save("player")
+    fl.simulate(game(), fl.ucb1(), 5).save("result")
+
+
+# What there is to be called -------------------------------------------------------------------------------------------
+
+
+class Call(NamedTuple):
+    """Something to call, with what is known of its arguments."""
+
+    name: str
+    made: Callable[[], Callable[..., Any]]
+    arguments: dict[str, Argument]
+
+
+def is_called(thing: Any) -> bool:
+    """Say whether a reader calls it: no number, record or error, and no part of a rule, which the engine calls."""
+    if isinstance(thing, Rule | types.ModuleType) or not callable(thing) or not hasattr(thing, "__module__"):
+        return False
+    if inspect.isclass(thing):
+        checked = hasattr(thing, "__post_init__") or ("__init__" in vars(thing) and not is_dataclass(thing))
+        return not issubclass(thing, tuple | Exception) and checked and not issubclass(thing, fl.Result)
+    if not (inspect.isfunction(thing) or hasattr(thing, "cache_clear")) or thing in HELPERS:
+        return False
+    parameters = inspect.signature(thing).parameters.values()
+    return not parameters or any(each.annotation is not each.empty for each in parameters)
+
+
+# Called by the package alone, with what it has made itself: what games sum, how a rule is bound, and scripts.
+INSIDE = {"semi_tally", "exposure_tally", "context_exposure_tally", "rank_tally", "every_tally", "live", "flat"}
+INSIDE |= {"Bound", "Rule", "helper", "arm_metrics", "context_metrics", "described", "shown", "earned"}
+
+
+def names_of(module: Any) -> list[str]:
+    """Return the public names of a module, which are all that it defines if it lists none."""
+    own = [name for name, each in vars(module).items() if getattr(each, "__module__", "") == module.__name__]
+    return getattr(module, "__all__", [name for name in own if name[0] != "_"])
+
+
+def public() -> dict[str, Any]:
+    """Return all functions and classes that a reader calls, by name."""
+    package = Path(fl.__file__).parent
+    found: dict[str, Any] = {}
+    for file in sorted(package.rglob("*.py")):
+        name = ".".join(file.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__")
+        listed = "\n__all__ = " in file.read_text(encoding="utf-8") and name != "fairlib.checks"
+        if listed or name in ("fairlib.web.scripts", "fairlib.book.playground"):
+            module = import_module(name)
+            things = {each: getattr(module, each) for each in names_of(module)}
+            known = {id(each) for each in found.values()}
+            for each, thing in things.items():
+                if is_called(thing) and id(thing) not in known and each not in INSIDE:
+                    found[f"{name.removeprefix('fairlib')}.{each}".strip(".")] = thing
+    return found
+
+
+@cache
+def calls() -> list[Call]:
+    """Return all that there is to be called and takes an argument."""
+    named: dict[str, Any] = public()
+    made = [Call(name, partial(_same, each), arguments(each, more(name))) for name, each in named.items()]
+    made += [Call(name, make, arguments(make(), more(name))) for name, make in METHODS.items()]
+    return [each for each in made if each.arguments]
+
+
+def more(name: str) -> dict[str, Argument]:
+    return EXCEPTIONS.get(name, {})
+
+
+def _same(thing: Any) -> Any:
+    return thing

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 import fairlib as fl
-from fairlib.contexts import sphere
+from fairlib.baselines.linear import at_random
+from fairlib.book import Slider
+from fairlib.core import sphere
 from fairlib.delays import fixed
-from fairlib.explorers import Slider
-from fairlib.linear import at_random
 from fairlib.merit import power
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzzed import FILES
+from fuzz_calls import FILES
 
 from fairlib import data
 from fairlib.data import files, labels, people

@@ -23,15 +23,18 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
 import pytest
-from fuzzed import CALLS, INSIDE, VALUES, CalledError, Door, Known, UnfitError, doors, public, put_files, real
+from fuzz_calls import EXCEPTIONS, Argument, Call, UnfitError, calls, judged, put_files
+from odd_values import VALUES, CalledError
 
 import fairlib as fl
-from fairlib import checks, linear
+from fairlib import checks
+from fairlib.baselines import linear
 
 FULL = os.environ.get("FUZZ") == "full"
 PATIENCE = 20  # seconds
@@ -114,13 +117,13 @@ def in_time() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def outcome(door: Door, **changed: Any) -> Any:
+def outcome(call: Call, **changed: Any) -> Any:
     """Return what comes of a call; warnings are errors, but for those that the package gives."""
-    given = {name: known.made() for name, known in door.arguments.items()} | changed
+    given = {name: known.made() for name, known in call.arguments.items()} | changed
     with warnings.catch_warnings(), in_time():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", UserWarning)
-        return meaning(door.made()(**given))
+        return meaning(call.made()(**given))
 
 
 def is_ours(error: BaseException) -> bool:
@@ -129,21 +132,21 @@ def is_ours(error: BaseException) -> bool:
     return Path(last.filename).is_relative_to(Path(fl.__file__).parent)
 
 
-def judged(door: Door, name: str, make: Callable[[], Any]) -> tuple[str, str]:
+def tried(call: Call, name: str, make: Callable[[], Any]) -> tuple[str, str]:
     """Return how a call with one odd value comes out, and why."""
     try:
-        plain = door.arguments[name].kind(make())
+        plain = call.arguments[name].judge(make())
     except UnfitError:
         fits = False
     else:
         fits = True
     try:
-        found = outcome(door, **{name: make()})
+        found = outcome(call, **{name: make()})
     except (TypeError, ValueError) as error:
         said, value = str(error), make()
-        words = [name, *door.arguments[name].also, getattr(value, "__name__", type(value).__name__)]
+        words = [name, *call.arguments[name].also, getattr(value, "__name__", type(value).__name__)]
         words += [Path(value).name] if name == "path" and isinstance(value, str | PurePath) else []
-        words += list(door.arguments) if fits else []  # fine by itself, it doesn't fit another argument
+        words += list(call.arguments) if fits else []  # fine by itself, it doesn't fit another argument
         named = any(re.search(rf"(^|\W){re.escape(each)}(\W|$)", said) for each in words)
         if is_ours(error) and named and len(said) < 1000 and ("\n" not in said or "\n" in str(value)):
             return "refused", said
@@ -158,7 +161,7 @@ def judged(door: Door, name: str, make: Callable[[], Any]) -> tuple[str, str]:
         return "poor", f"{type(error).__name__}: {error}"
     if not fits:
         return "nonsense", "it may not be this"
-    expected = outcome(door, **{name: plain})
+    expected = outcome(call, **{name: plain})
     return ("taken", "") if found == expected else ("nonsense", f"{found} is not {expected}"[:500])
 
 
@@ -174,10 +177,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-def test_every_public_function_is_known():
-    named = public()
-    assert [name for thing, name in named.items() if thing not in CALLS and thing not in INSIDE] == []
-    assert [thing for thing in CALLS if thing not in named] == []
+def test_every_exception_is_about_a_public_function_and_one_of_its_arguments():
+    known = {each.name: each.arguments for each in calls()}
+    assert [name for name in EXCEPTIONS if name not in known] == []
+    assert [name for name, own in EXCEPTIONS.items() if not own.keys() <= known[name].keys()] == []
 
 
 def test_there_are_enough_odd_values_and_each_is_another():
@@ -185,15 +188,15 @@ def test_there_are_enough_odd_values_and_each_is_another():
     assert len({f"{type(make()).__name__} {checks.said(make())}" for make in VALUES.values()}) > 0.9 * len(VALUES)
 
 
-@pytest.mark.parametrize("door", doors(), ids=lambda door: door.name)
-def test_odd_values_are_taken_for_what_they_mean_or_refused_by_name(door):
-    if door.name != "data.mediamill":  # which only the file itself would satisfy
-        outcome(door)
+@pytest.mark.parametrize("call", calls(), ids=lambda call: call.name)
+def test_odd_values_are_taken_for_what_they_mean_or_refused_by_name(call):
+    if call.name != "data.mediamill":  # which only the file itself would satisfy
+        outcome(call)
     wrong = []
-    for name in door.arguments:
-        chance = random.Random(f"{door.name} {name}")
+    for name in call.arguments:
+        chance = random.Random(f"{call.name} {name}")
         for each in VALUES if FULL else chance.sample(list(VALUES), SAMPLE):
-            came, why = judged(door, name, VALUES[each])
+            came, why = tried(call, name, VALUES[each])
             COUNTS[came] += 1
             if came in ("poor", "nonsense"):
                 wrong.append(f"{name}={each}: {came}, {why[:300]}")
@@ -201,20 +204,20 @@ def test_odd_values_are_taken_for_what_they_mean_or_refused_by_name(door):
 
 
 def test_the_judge_tells_good_from_bad():
-    def door(call: Callable[..., Any]) -> Door:
-        return Door("own", lambda: call, {"share": Known(lambda: 0.5, real(0, 1))})
+    def own(call: Callable[..., Any]) -> Call:
+        return Call("own", lambda: call, {"share": Argument(lambda: 0.5, partial(judged, checks.Real(0, 1)))})
 
-    assert judged(door(lambda share: checks.real("share", share, 0, 1)), "share", lambda: np.float16(0.5))[0] == "taken"
-    assert judged(door(lambda share: checks.real("share", share, 0, 1)), "share", lambda: "0.5")[0] == "refused"
-    assert judged(door(lambda share: checks.real("part", share, 0, 1)), "share", lambda: "0.5")[0] == "poor"
-    assert judged(door(lambda share: share + 1), "share", lambda: "0.5")[0] == "poor"
-    assert judged(door(lambda share: share), "share", lambda: "0.5")[0] == "nonsense"
-    assert judged(door(lambda share: type(share).__name__), "share", lambda: np.float16(0.5))[0] == "nonsense"
-    assert judged(door(lambda share: np.float64(1) / share), "share", lambda: 0)[0] == "poor"
+    assert tried(own(lambda share: checks.real("share", share, 0, 1)), "share", lambda: np.float16(0.5))[0] == "taken"
+    assert tried(own(lambda share: checks.real("share", share, 0, 1)), "share", lambda: "0.5")[0] == "refused"
+    assert tried(own(lambda share: checks.real("part", share, 0, 1)), "share", lambda: "0.5")[0] == "poor"
+    assert tried(own(lambda share: share + 1), "share", lambda: "0.5")[0] == "poor"
+    assert tried(own(lambda share: share), "share", lambda: "0.5")[0] == "nonsense"
+    assert tried(own(lambda share: type(share).__name__), "share", lambda: np.float16(0.5))[0] == "nonsense"
+    assert tried(own(lambda share: np.float64(1) / share), "share", lambda: 0)[0] == "poor"
 
 
 def test_the_shares_are_counted():
     if not COUNTS:
         pytest.skip("nothing has been tried")
-    print(len(doors()), "functions,", sum(len(each.arguments) for each in doors()), "arguments:", dict(COUNTS))
+    print(len(calls()), "functions,", sum(len(each.arguments) for each in calls()), "arguments:", dict(COUNTS))
     assert COUNTS["refused"] > COUNTS["taken"] > 0 == COUNTS["nonsense"]

@@ -71,7 +71,7 @@ class SemiBandit(Bandit):
 
     merit: Merit = field(kw_only=True)
     outcome = SemiResult
-    described_as = "a SemiBandit, such as SemiBandit(bernoulli([0.9, 0.5, 0.5]), plays=2, merit=power(2, 1))"
+    described_as = "a SemiBandit, such as SemiBandit(bernoulli([0.9, 0.5, 0.5]), plays=2, merit=power(1, 1))"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -103,8 +103,8 @@ class Player:
         policy: AnyPolicy,
         arms: Annotated[int, checks.InBody(checks.Integer(1, example=2))] | None = None,
         *,
-        dimension: int | None = None,
-        groups: int = 1,
+        dimension: Annotated[int, checks.InBody(checks.Integer(1))] | None = None,
+        groups: Annotated[int, checks.InBody(checks.Integer(1))] = 1,
         horizon: Annotated[int, checks.InBody(checks.Integer(1, example=100))] | None = None,
         rewards: Annotated[tuple[float, float], checks.InBody(checks.Pair(checks.Real(), ""))] = (0.0, 1.0),
         seed: AnySeed = 0,
@@ -128,7 +128,11 @@ class Player:
         self._lock = threading.RLock()
         self._file: str | None = None  # that it was loaded from
 
-    def choose(self, contexts: ArrayLike | None = None, groups: ArrayLike | None = None) -> Choice:
+    def choose(
+        self,
+        contexts: Annotated[ArrayLike, checks.InBody(checks.Table(2, example=[[1, 0], [0, 1]]))] | None = None,
+        groups: Annotated[ArrayLike, checks.InBody(checks.OneOrMany(0, whole=True))] | None = None,
+    ) -> Choice:
         """Choose the arms of the next round.
 
         Parameters
@@ -204,8 +208,8 @@ class Player:
 
     def observe(
         self,
-        round: Annotated[int, checks.InBody(checks.Integer(1))],
-        reward: Annotated[float, checks.InBody(checks.Real())],
+        round: Annotated[int, checks.InBody(checks.Integer(1, example=1))],
+        reward: Annotated[float, checks.InBody(checks.Real(example=1.0))],
         arm: Annotated[int, checks.InBody(checks.Integer(0))] | None = None,
     ) -> None:
         """Take what an arm paid in a round.

@@ -153,7 +153,7 @@ class Service:
         policy: AnyPolicy,
         arms: Annotated[int, checks.InBody(checks.Integer(1, example=2))] | None = None,
         *,
-        dimension: int | None = None,
+        dimension: Annotated[int, checks.InBody(checks.Integer(1))] | None = None,
         horizon: Annotated[int, checks.InBody(checks.Integer(1, example=100))] | None = None,
         rewards: Annotated[tuple[float, float], checks.InBody(checks.Pair(checks.Real(), ""))] = (0.0, 1.0),
         seed: checks.Seed = 0,
@@ -179,7 +179,11 @@ class Service:
         except sqlite3.Error as error:
             raise ServiceError(f"{self._path} can't be opened: {error}") from error
 
-    def choose(self, request: str, contexts: ArrayLike | None = None) -> Choice:
+    def choose(
+        self,
+        request: Annotated[str, checks.InBody(checks.Text())],
+        contexts: Annotated[ArrayLike, checks.InBody(checks.Table(2))] | None = None,
+    ) -> Choice:
         """Choose the arms for a request, or say again what was chosen for it.
 
         Parameters
@@ -226,7 +230,12 @@ class Service:
                 self._keep()
             return choice
 
-    def observe(self, request: str, reward: float, arm: int | None = None) -> bool:
+    def observe(
+        self,
+        request: Annotated[str, checks.InBody(checks.Text())],
+        reward: Annotated[float, checks.InBody(checks.Real(example=1.0))],
+        arm: Annotated[int, checks.InBody(checks.Integer(0))] | None = None,
+    ) -> bool:
         """Take what an arm paid that was chosen for a request.
 
         Parameters
