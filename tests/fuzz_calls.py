@@ -382,7 +382,11 @@ SETTING = of(0.5, either(NUMBER, TABLE, an(merit.Merit)))
 WAITS = of([1, 2], lambda value: several(value, None, lambda each: each >= 0 and each % 1 in (0, math.inf)), "'own'")
 SLIDERS = {"sliders": Argument(lambda: {"power": Slider("Power", [1, 2])}, nothing)}
 FIGURE = {"figure": of(drawn, CALLED)}
-LAWS = {"distributions": Argument(laws, nothing)}
+RANKS = {
+    "world": Argument(lambda: people().world, an(fl.World)),
+    "parameter": Argument(lambda: people().parameter, fits(checks.Table(1))),
+    "distributions": Argument(laws, nothing),
+}
 LOG = Argument(
     lambda: 4 * [replay.Logged(0, 1.0, 0.5), replay.Logged(1, 0.0, 0.5)], an(Sequence, np.ndarray, fits=is_empty)
 )
@@ -421,11 +425,9 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
     "ContextPolicy": {"rule": of(first), "ridge": of(None, nothing), "width": SETTING},
     "Policy.replace": {"epsilon": of(0.2, NUMBER, "the rule of 'epsilon-greedy'")},
     "Merit": {
-        **{
-            name: of(given, nothing, "the merit 'own'")
-            for name, given in (("value", line), ("best", None), ("solve", None))
-        },
+        **{name: of(None, one_of(None), "the merit 'own'") for name in ("best", "solve")},
         **{name: of(given, NUMBER, "the merit 'own'") for name, given in (("low", 0.0), ("high", 1.0), ("slope", 2.0))},
+        "value": of(line, nothing, "the merit 'own'"),
         "minimum": of(1.0, fits(checks.Real(above=0))),
     },
     "rule": {"function": of(first, CALLED)},
@@ -438,8 +440,9 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
     },
     # Lists of lists and of objects
     "delays.empirical": {"delays": of([[1, 2], [3]], list_of(fits(WholeRounds())))},
-    "ranks.RankBandit": {"world": Argument(lambda: people().world, an(fl.World)), **LAWS},
-    "ranks.WeightedBandit": {"world": Argument(lambda: people().world, an(fl.World)), **LAWS},
+    "ranks.flat": {"distributions": Argument(laws, nothing)},
+    "ranks.RankBandit": RANKS,
+    "ranks.WeightedBandit": RANKS,
     "experiments.replay.replay": {
         "events": LOG,
         "policy": Argument(fl.ucb1, either(an(fl.Policy), CALLED), ("means",)),
@@ -542,8 +545,9 @@ def is_called(thing: Any) -> bool:
 
 
 # Called by the package alone, with what it has made itself: what games sum, how a rule is bound, and scripts.
-INSIDE = {"semi_tally", "exposure_tally", "context_exposure_tally", "rank_tally", "every_tally", "live", "flat"}
-INSIDE |= {"Bound", "Rule", "helper", "arm_metrics", "context_metrics", "described", "shown", "earned"}
+INSIDE = {"delays.semi_tally", "exposure.exposure_tally", "exposure.context_exposure_tally", "ranks.rank_tally"}
+INSIDE |= {"book.playground.every_tally", "web.scripts.live", "web.scripts.flat", "core.earned", "core.helper"}
+INSIDE |= {f"core.{name}" for name in ("Bound", "Rule", "arm_metrics", "context_metrics", "described", "shown")}
 
 
 def names_of(module: Any) -> list[str]:
@@ -564,8 +568,9 @@ def public() -> dict[str, Any]:
             things = {each: getattr(module, each) for each in names_of(module)}
             known = {id(each) for each in found.values()}
             for each, thing in things.items():
-                if is_called(thing) and id(thing) not in known and each not in INSIDE:
-                    found[f"{name.removeprefix('fairlib')}.{each}".strip(".")] = thing
+                place = f"{name.removeprefix('fairlib')}.{each}".strip(".")
+                if is_called(thing) and id(thing) not in known and place not in INSIDE:
+                    found[place] = thing
     return found
 
 

@@ -422,6 +422,7 @@ def arm_metrics(function: Any, **settings: Any) -> Bound:
     return Bound(function, TALLY, settings)
 
 
+@checks.checked
 def mean_gaps(game: Bandit) -> NDArray[np.float64]:
     """Return by how much each mean is below the best, for rewards in [0, 1].
 
@@ -449,6 +450,7 @@ def mean_gaps(game: Bandit) -> NDArray[np.float64]:
     return mu.max() - mu
 
 
+@checks.checked
 def check_no_delay(game: Bandit) -> None:
     """Refuse a game with a delay, for which a bound is not proved.
 

@@ -257,6 +257,7 @@ class Policy(Ruled, Pluggable):
         return f"Learner({prefix}flat, {layout.array(inner.numbers)}, {state}, {engine})"
 
 
+@checks.checked
 def of_one_play(learner: Policy) -> None:
     """Refuse a learner that plays several arms a round, for rules that ask for one.
 
@@ -267,8 +268,8 @@ def of_one_play(learner: Policy) -> None:
 
     Raises
     ------
-    ValueError
-        If it plays several arms a round.
+    TypeError, ValueError
+        If it is no policy on arms, or plays several a round.
 
     Examples
     --------

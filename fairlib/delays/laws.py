@@ -13,7 +13,7 @@ from fairlib import checks
 from fairlib.core import Array, Delay
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WholeRounds(checks.Constraint):
     """A list of whole numbers of rounds, or infinity for never, one for each arm."""
 

@@ -69,7 +69,7 @@ def streams(root: SeedSequence, run: int) -> tuple[Generator, Generator]:
     return own, world
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SeedOrSequence(checks.Constraint):
     """A whole number of at least 0, or a `numpy.random.SeedSequence`."""
 

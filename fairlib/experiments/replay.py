@@ -91,7 +91,7 @@ def replay(
     events: Iterable[Any],
     policy: Policy | ContextPolicy | Callable[[int], Policy],
     *,
-    arms: checks.PositiveInt | None = None,
+    arms: Annotated[int, checks.Integer(1, example=2)] | None = None,
     least: Annotated[float, checks.Real(above=0, high=1)] | None = None,
     horizon: checks.Horizon | None = None,
     seed: checks.Seed = 0,
