@@ -639,7 +639,7 @@ CALLS: dict[Any, dict[str, Known]] = {
         "width": of(0.5, either(real(), several(None), a(Merit, fl.Policy))),
     },
     fl.World: {"draw": of(fills, nothing), "sd": of(0.5, either(real(), several(None), a(Merit)))},
-    fl.apart: {"first": of(list(range(20)), several()), "second": of(0.0, either(real(), several(0), several()))},
+    fl.paired_t: {"first": of(list(range(20)), several()), "second": of(0.0, either(real(), several(0), several()))},
     fl.bernoulli: {},
     fl.beta: {"a": of([1, 2], several(1, 0.02)), "b": of([3, 4], several(1, 0.02))},
     fl.check_policy: {"policy": Known(fl.ucb1, a(fl.Policy, fl.ContextPolicy))},
@@ -793,7 +793,7 @@ CALLS: dict[Any, dict[str, Known]] = {
     pg.pcg64: {},
     pg.function_of: {"function": of(first, a(types.FunctionType, fits=lambda value: value is refuses))},
     pg.Playground: OF_ARMS,
-    pg.racers: {"shares": SHARES},
+    pg.contestants: {"shares": SHARES},
     pg.candidates: {"means": MEANS},
     pg.contents: {},
     pg.own_contents: {},
@@ -1085,7 +1085,7 @@ def is_door(thing: Any) -> bool:
 
 # Called by the package alone, with what it has made itself: sums of games, and the inside of the translator.
 INSIDE = {
-    *(de.semi_tally, ex.exposure_tally, ex.context_exposure_tally, rk.rank_tally, pg.every_tally),
+    *(de.semi_metrics, ex.exposure_metrics, ex.context_exposure_metrics, rk.rank_metrics, pg.playground_metrics),
     *(pg.live, pg.flat, pg.Script, pg.translated),
 }
 

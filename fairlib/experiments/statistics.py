@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from fairlib import checks
 
-__all__ = ["Estimate", "estimate", "apart"]
+__all__ = ["Estimate", "estimate", "paired_t"]
 
 _ENOUGH = 20  # from fewer runs a standard error is itself too uncertain for a verdict
 
@@ -66,8 +66,8 @@ def estimate(values: ArrayLike) -> Estimate:
     return Estimate(float(runs.mean()), float(runs.std(ddof=1)) / math.sqrt(runs.size))
 
 
-def apart(first: ArrayLike, second: ArrayLike = 0.0) -> float:
-    """Return by how many of its standard errors the mean of the first lies above that of the second.
+def paired_t(first: ArrayLike, second: ArrayLike = 0.0) -> float:
+    """Return the paired t statistic: by how many standard errors the first mean lies above the second.
 
     Run i of the one is compared with run i of the other: that is right whether or not the two share a seed, and sharper
     if they do. A sentence of the book that says *more* stands on a cell that asserts more than 3 here.
@@ -94,7 +94,7 @@ def apart(first: ArrayLike, second: ArrayLike = 0.0) -> float:
     >>> import fairlib as fl
     >>> game = fl.Bandit(fl.bernoulli([0.9, 0.5]))
     >>> chance, learner = (fl.simulate(game, each, 200, runs=20).regret[:, -1] for each in (fl.uniform(), fl.ucb1()))
-    >>> apart(chance, learner) > 3
+    >>> paired_t(chance, learner) > 3
     True
     """
     runs = checks.vector("first", first, each="run")
