@@ -26,7 +26,7 @@ from fairlib.deploy.player import Choice, Player
 from fairlib.engine.check_policy import check_policy
 from fairlib.engine.simulate import simulate
 from fairlib.engine.stepping import trace
-from fairlib.experiments.statistics import Estimate, apart, estimate
+from fairlib.experiments.statistics import Estimate, estimate, paired_t
 from fairlib.experiments.sweep import SweepError, sweep
 from fairlib.merit import Merit
 from fairlib.rules.rule import Number, PerArm, PerDimension, PerGroup, Square, ask, rule
@@ -68,7 +68,6 @@ __all__ = [
     "Square",
     "SweepError",
     "World",
-    "apart",
     "ask",
     "bernoulli",
     "beta",
@@ -76,6 +75,7 @@ __all__ = [
     "epsilon_greedy",
     "estimate",
     "gaussian",
+    "paired_t",
     "rule",
     "simulate",
     "sweep",

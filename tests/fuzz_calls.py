@@ -1,8 +1,8 @@
 """Every public function with its arguments: what each may be, and a valid call, as the annotations declare.
 
 `judged` says of each kind of constraint what it allows, apart from the package's own checks, so that the two can
-disagree. A valid value is the example of a constraint, the default of the argument, or what the message of a wrong class
-advises. `EXCEPTIONS` holds what no annotation says: functions of a reader's own, open settings, files, live objects.
+disagree. A valid value is the example of a constraint, a default, or what the message for a wrong class advises.
+`EXCEPTIONS` holds what no annotation says: functions of a reader's own, open settings, files, live objects.
 """
 
 import array
@@ -545,9 +545,9 @@ def is_called(thing: Any) -> bool:
 
 
 # Called by the package alone, with what it has made itself: what games sum, how a rule is bound, and scripts.
-INSIDE = {"delays.semi_tally", "exposure.exposure_tally", "exposure.context_exposure_tally", "ranks.rank_tally"}
-INSIDE |= {"book.playground.every_tally", "web.scripts.live", "web.scripts.flat", "core.earned", "core.helper"}
-INSIDE |= {f"core.{name}" for name in ("Bound", "Rule", "arm_metrics", "context_metrics", "described", "shown")}
+INSIDE = {"delays.semi_metrics", "exposure.exposure_metrics", "exposure.context_exposure_metrics", "ranks.rank_metrics"}
+INSIDE |= {"book.playground.playground_metrics", "web.scripts.live", "web.scripts.flat", "core.earned", "core.helper"}
+INSIDE |= {f"core.{name}" for name in ("BoundRule", "Rule", "arm_metrics", "context_metrics", "described", "shown")}
 
 
 def names_of(module: Any) -> list[str]:

@@ -11,15 +11,15 @@ from numpy.random import PCG64, Generator, SeedSequence
 
 import fairlib as fl
 from fairlib.engine import loops, simulate
-from fairlib.engine.agent import Seat, fresh_past
+from fairlib.engine.agent import Agent, fresh_past
 from fairlib.merit import Merit
 
 
 @fl.rule
-def exp3(rate, news, gain: fl.PerArm, p):
+def exp3(rate, feedback, gain: fl.PerArm, p):
     """EXP3, which reads the news and remembers; chances below 0.01, as an altered file may hold, count as 0.01."""
-    for i in range(news.size):
-        gain[news.arm[i]] -= (1.0 - news.reward[i]) / max(news.chance[i], 0.01)
+    for i in range(feedback.size):
+        gain[feedback.arm[i]] -= (1.0 - feedback.reward[i]) / max(feedback.chance[i], 0.01)
     whole = 0.0
     for a in range(p.size):
         p[a] = math.exp(rate * gain[a])
@@ -47,7 +47,7 @@ def both_ways(game: Any, policy: Any, horizon: int, **how: Any) -> fl.Result:
 def engine_in_python() -> Iterator[None]:
     """Leave the engine's loops, which are compiled, to Python, which minds each place of an array."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(simulate, "direct", lambda made: made)
+        patch.setattr(simulate, "entry_point", lambda made: made)
         patch.setattr(simulate, "compiled_arms_loop", lambda: loops.play_rounds)
         patch.setattr(simulate, "compiled_context_loop", lambda: loops.play_contexts)
         yield
@@ -59,7 +59,7 @@ def probabilities(
     """Ask a policy on arms what it plays in a round, given the counts and the rewards so far; it has no memory yet."""
     seen = np.array(observed, np.int64)
     played = seen if selected is None else np.array(selected, np.int64)
-    seat = Seat(policy, policy.bound.interpreted, {"K": seen.size, "T": t})
+    seat = Agent(policy, policy.bound.interpreted, {"K": seen.size, "T": t})
     return _answer(seat, (t, played, seen, np.array(total, np.float64)), rng)
 
 
@@ -76,11 +76,11 @@ def context_probabilities(
     """Ask a policy with contexts what it plays in a round; it has no memory yet."""
     k, d = contexts.shape
     groups = np.zeros(k, np.int64) if groups is None else groups
-    seat = Seat(policy, policy.bound.interpreted, {"K": k, "d": d, "G": int(groups.max()) + 1, "T": t})
+    seat = Agent(policy, policy.bound.interpreted, {"K": k, "d": d, "G": int(groups.max()) + 1, "T": t})
     return _answer(seat, (t, contexts, groups, ridge, fresh_past(0, k, d) if past is None else past), rng)
 
 
-def _answer(seat: Seat, given: Any, rng: Any) -> np.ndarray:
+def _answer(seat: Agent, given: Any, rng: Any) -> np.ndarray:
     arm = seat.ask(given, rng)
     return seat.p if arm < 0 else np.eye(seat.p.size)[arm]
 

@@ -24,10 +24,10 @@ K, D, G, ROUNDS, HORIZON = 4, 3, 3, 12, 40
 
 
 @fl.rule
-def window(seen, news, at: fl.Number, last: Annotated[Array, 8], p):
+def window(seen, feedback, at: fl.Number, last: Annotated[Array, 8], p):
     """Find its way in its memory by its memory."""
-    for i in range(news.size):
-        last[int(at[0])] = news.reward[i]
+    for i in range(feedback.size):
+        last[int(at[0])] = feedback.reward[i]
         at[0] = (at[0] + 1) % last.size
     return int(last[int(at[0]) - 1] + seen.t) % p.size
 

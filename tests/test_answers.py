@@ -134,7 +134,7 @@ def test_which_merit_keeps_a_promise(arms, share):
 def test_rank_breaks_a_promise_and_a_guard_mends_it():
     game = separate_groups([[1.0], [1.0]], [0.0, 0.0], sd=0.0)
     plays = fl.simulate(game, gmf(game), 3, runs=4000, seed=1, rounds=[3]).selected[:, 0]
-    assert abs(fl.apart(1.0 * (plays[:, 1] == 0), 1 / 8)) < 4
+    assert abs(fl.paired_t(1.0 * (plays[:, 1] == 0), 1 / 8)) < 4
     guarded = fair_learn(fl.uniform(), [0.4] * 2)  # rank, to somebody who counts plays only
     plays = fl.simulate(fl.Bandit(fl.bernoulli([0.5] * 2)), guarded, 300, runs=20, rounds=range(1, 301)).selected
     owed = np.floor(0.4 * np.arange(1, 301) + 1e-9)
@@ -151,7 +151,7 @@ def test_exposure_against_rank():
     )
     wrong = fl.simulate(owed, gmf(game), 2000, runs=40, seed=2, rounds=[2000]).fairness_regret[:, 0] / 2000
     d = (np.arange(10_000) + 0.5) / 10_000
-    assert abs(fl.apart(wrong, 4 * np.mean((1 - d) / (1 + np.exp(4 * d))))) < 4
+    assert abs(fl.paired_t(wrong, 4 * np.mean((1 - d) / (1 + np.exp(4 * d))))) < 4
 
 
 def test_exposure_against_merit():

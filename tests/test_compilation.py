@@ -12,7 +12,7 @@ import zoo
 import fairlib
 from fairlib import classic, delays, exposure, linear, merit, ranks, shares
 from fairlib.engine import loops
-from fairlib.engine.stepping import AtPlay, at_play
+from fairlib.engine.stepping import Session, make_session
 from fairlib.rules import jit
 
 PACKAGE = pathlib.Path(fairlib.__file__).parent
@@ -78,9 +78,9 @@ def parts(policy):
     ids=lambda policy: policy.name,
 )
 def test_rules_are_kept_on_disk_however_deep_in_the_package_they_stand(policy):
-    kept = policy.bound.compiled().stats.cache_path
-    assert kept is not None, "compiled anew in every process"
-    assert pathlib.Path(kept).is_relative_to(jit.cache_folder())
+    compile_cached = policy.bound.compiled().stats.cache_path
+    assert compile_cached is not None, "compiled anew in every process"
+    assert pathlib.Path(compile_cached).is_relative_to(jit.cache_folder())
 
 
 @pytest.mark.parametrize("name", zoo.ZOO)
@@ -90,17 +90,17 @@ def test_all_that_the_package_plays_with_can_be_kept_on_disk(name):
     for game in map(zoo.game, entry.games):
         policy = entry.make(game)
         if entry.short:
-            assert all(map(jit.is_ours, parts(policy).values()))
+            assert all(map(jit.is_package_function, parts(policy).values()))
         drawn = [game.world.draw] if hasattr(game, "world") else [game.arms.draw]
         late = [game.delay.draw] if getattr(game, "delay", None) else []
         own = ("beta, own delay", "gaussian, uneven delay")  # as a reader would write them
-        for bound in [game.tally, *drawn, *(late if not any(game is zoo.game(each) for each in own) else [])]:
-            assert all(map(jit.is_ours, bound.layout().functions.values()))
+        for bound in [game.metrics, *drawn, *(late if not any(game is zoo.game(each) for each in own) else [])]:
+            assert all(map(jit.is_package_function, bound.layout().functions.values()))
 
 
-def functions(game: AtPlay):
+def functions(game: Session):
     """Return the compiled functions of a game at play."""
-    made = [each for each in vars(game).values() if isinstance(each, fairlib.rules.argument_block.OnDesk)]
+    made = [each for each in vars(game).values() if isinstance(each, fairlib.rules.argument_block.BlockCall)]
     return [each.compiled for each in made]
 
 
@@ -111,7 +111,7 @@ def test_a_fresh_process_compiles_nothing_of_the_package_and_imports_nothing_hea
     """What took its time on the way to a first result: compilation, and imports that nothing asks for."""
     for name in FIRST:
         entry = zoo.ZOO[name]
-        at_play(zoo.game(entry.games[0]), entry.make(zoo.game(entry.games[0])))  # keeps the code on disk
+        make_session(zoo.game(entry.games[0]), entry.make(zoo.game(entry.games[0])))  # keeps the code on disk
     loops.compiled_arms_loop()
     loops.compiled_context_loop()
     said = run(

@@ -85,9 +85,9 @@ class Window(NamedTuple):
     at: Number
 
 
-def remembers_in_a_tuple(size: int, window: Window, news, p):
-    for i in range(news.size):
-        window.arm[int(window.at[0])] = news.arm[i]
+def remembers_in_a_tuple(size: int, window: Window, feedback, p):
+    for i in range(feedback.size):
+        window.arm[int(window.at[0])] = feedback.arm[i]
         window.at[0] = (window.at[0] + 1) % size
     p[int(window.arm[0])] = 0.5
     p[(int(window.arm[0]) + 1) % p.size] += 0.5
@@ -190,10 +190,10 @@ def leans_on_the_context(now, ridge, count: Number, p):
     return int(np.argmax(now.contexts @ ridge.mean + width(now.t, count[0])))
 
 
-def repeats_what_paid(now, past, news, p):
-    for i in range(news.size):
-        if news.reward[i] > 0:
-            return news.arm[i]
+def repeats_what_paid(now, past, feedback, p):
+    for i in range(feedback.size):
+        if feedback.reward[i] > 0:
+            return feedback.arm[i]
     for s in range(now.t - 1):
         if past.rewards[s] > 0.5:
             return (past.played[s] + now.groups[0]) % p.size
@@ -662,9 +662,9 @@ def writes_to_settings(table, p):
     return 0
 
 
-def writes_to_news(*, seen, news, p):
-    if news.size > 0:
-        news.reward[0] += 1.0
+def writes_to_news(*, seen, feedback, p):
+    if feedback.size > 0:
+        feedback.reward[0] += 1.0
     return 0
 
 

@@ -8,7 +8,7 @@ import pytest
 from helpers import both_ways, streams
 
 import fairlib as fl
-from fairlib.core import News, Now, Past, Ridge, World, absorb, dot, linear_table, sphere, table, width
+from fairlib.core import Feedback, Now, Past, Ridge, World, absorb, dot, linear_table, sphere, table, width
 
 
 def coin(now, p):
@@ -21,15 +21,15 @@ def coin(now, p):
     p[best] = 0.75
 
 
-def remembers(now, news, ridge, past, score: fl.Number, rng, p):
+def remembers(now, feedback, ridge, past, score: fl.Number, rng, p):
     """Play by all that there is, and by a random draw: anything that is off by one shows in the plays."""
     whole = score[0] + rng.random()
     for s in range(now.t - 1):
         whole += past.rewards[s] * past.contexts[s, past.played[s], 0] + past.groups[s, 0]
     for i in range(ridge.mean.size):
         whole += ridge.mean[i] * ridge.root[0, i]
-    for i in range(news.size):
-        whole += news.reward[i] * (1 + news.arm[i]) + news.round[i] + news.chance[i]
+    for i in range(feedback.size):
+        whole += feedback.reward[i] * (1 + feedback.arm[i]) + feedback.round[i] + feedback.chance[i]
     score[0] += 0.1 * now.t
     p[int(abs(whole) * 1000) % p.size] = 1.0
 
@@ -52,19 +52,19 @@ def test_the_loop_against_a_plain_one() -> None:
         score, selected, reward, regret = np.zeros(1), np.zeros(4, int), 0.0, 0.0
         past = Past(np.zeros((30, 4, 2)), np.zeros((30, 4), int), np.zeros(30, int), np.zeros(30))
         sigma, b = 0.7 * np.eye(2), np.zeros(2)
-        news = News(0, *(np.zeros(0, kind) for kind in (int, float, int, float)))
+        feedback = Feedback(0, *(np.zeros(0, kind) for kind in (int, float, int, float)))
         for t in range(1, 31):
             contexts, groups, means, rewards = np.zeros((4, 2)), np.zeros(4, int), np.zeros(4), np.zeros(4)
             grouped_draw(nature, contexts, groups, means, rewards)
             p = np.zeros(4)
             # Any square root would do for the widths; the engine's is this one only up to a rotation, so no root here.
             ridge = Ridge(np.linalg.solve(sigma, b).astype(np.float64), _root_of(past, t, 0.7))
-            remembers(Now(t, contexts, groups), news, ridge, past, score, own, p)
+            remembers(Now(t, contexts, groups), feedback, ridge, past, score, own, p)
             own.random()
             arm = int(p.argmax())
             past.contexts[t - 1], past.groups[t - 1], past.played[t - 1] = contexts, groups, arm
             past.rewards[t - 1] = rewards[arm]
-            news = News(1, np.array([arm]), rewards[[arm]], np.array([t]), p[[arm]])
+            feedback = Feedback(1, np.array([arm]), rewards[[arm]], np.array([t]), p[[arm]])
             sigma += np.outer(contexts[arm], contexts[arm])
             b += rewards[arm] * contexts[arm]
             selected[arm] += 1

@@ -16,7 +16,7 @@ import fairlib as fl
 from fairlib import delays as de
 from fairlib import merit as me
 from fairlib.core import select
-from fairlib.engine.agent import Seat
+from fairlib.engine.agent import Agent
 
 MERIT = me.power(2, 4)
 MEANS = np.array([0.3, 0.5, 0.7, 0.9, 0.8, 0.6, 0.4])
@@ -287,7 +287,7 @@ def test_the_upper_ends_are_optimal_for_every_merit_of_the_experiments(merit):
         low = rng.random(7)
         high = low + (1 - low) * rng.random(7) ** rng.integers(1, 4)
         best = np.zeros(7)
-        me.dinkelbach(merit.in_play, low, high, best)
+        me.dinkelbach(merit.functions, low, high, best)
         assert np.array_equal(me.optimistic_means(merit, low, high), high)
         assert me.fair_policy(merit, high) @ high == pytest.approx(me.fair_policy(merit, best) @ best, abs=1e-12)
 
@@ -399,7 +399,7 @@ def test_two_box_takes_the_upper_end_of_a_safe_interval_that_a_failed_bound_has_
 
 def after(policy, t, selected, observed, totals):
     """Ask a policy that remembers several times, with other sums; return its last answer and its memory."""
-    seat = Seat(policy, policy.bound.interpreted, {"K": selected.size, "T": t})
+    seat = Agent(policy, policy.bound.interpreted, {"K": selected.size, "T": t})
     for total in totals:
         seat.ask((t, selected, observed, total), None)
     return seat.p, seat.memory
@@ -428,8 +428,8 @@ def test_recent_half_forgets_a_delay_that_is_older_than_half_of_the_game():
     for policy in (de.recent_half(MERIT, 7, 3), de.two_box(MERIT, 7, 3, 20_000), de.fcucb_d(MERIT, 7, 3)):
         result = fl.simulate(semi(biased(2000)), policy, 20_000, runs=20, seed=5, rounds=horizons)
         regret[policy.name] = np.diff(result.fairness_regret)[:, 0]
-    assert fl.apart(regret["Two-box"], regret["recent half"]) > 3
-    assert fl.apart(regret["FCUCB-D"], regret["recent half"]) > 3
+    assert fl.paired_t(regret["Two-box"], regret["recent half"]) > 3
+    assert fl.paired_t(regret["FCUCB-D"], regret["recent half"]) > 3
 
 
 @pytest.mark.parametrize(
@@ -507,16 +507,16 @@ def as_published(means, when_one, when_zero, arrives, learner, seen, rng, reward
             late[a] = when_one[a] if reward[a] > 0.5 else when_zero[a]
             if arrives[a] > 0:
                 late[a] = rng.geometric(arrives[a])
-        news = 1 if late[a] <= seen.t and seen.t > 1 else 0
+        feedback = 1 if late[a] <= seen.t and seen.t > 1 else 0
         learner.selected[a] += 1
-        learner.observed[a] += news
-        learner.total[a] += news * reward[a]
+        learner.observed[a] += feedback
+        learner.total[a] += feedback * reward[a]
     arm = fl.ask(learner, p, max(seen.t, 4))  # no initial rounds; until round 4 all intervals are [0, 1]
     for a in range(p.size):
-        news = 1 if late[a] <= seen.t and seen.t > 1 else 0
+        feedback = 1 if late[a] <= seen.t and seen.t > 1 else 0
         learner.selected[a] -= 1
-        learner.observed[a] -= news
-        learner.total[a] -= news * reward[a]
+        learner.observed[a] -= feedback
+        learner.total[a] -= feedback * reward[a]
     return arm
 
 

@@ -12,12 +12,12 @@ from numba import float64, int64, njit, types
 
 import fairlib as fl
 from fairlib.core import Array, Seen
-from fairlib.core.arms import DELAY, DRAW, TALLY
-from fairlib.core.contexts import CONTEXT_RULE, CONTEXT_TALLY, ROUND
+from fairlib.core.arms import DELAY, DRAW, METRICS
+from fairlib.core.contexts import CONTEXT_METRICS, CONTEXT_RULE, ROUND
 from fairlib.core.policy import RULE
 from fairlib.engine import simulate
-from fairlib.engine.stepping import at_play
-from fairlib.rules.argument_block import FINDERS, OnDesk, desk, float_blocks, float_rows, floats, whole_rows, wholes
+from fairlib.engine.stepping import make_session
+from fairlib.rules.argument_block import READERS, BlockCall, desk, float_2d, float_3d, floats, int_2d, wholes
 
 RNG = np.random.default_rng(0)
 ARRAYS = {
@@ -35,7 +35,7 @@ ARRAYS = {
     "an empty block": np.zeros((0, 2, 3)),
 }
 EVERY = list(ARRAYS.values())
-FIND = {"d1": floats, "l1": wholes, "d2": float_rows, "l2": whole_rows, "d3": float_blocks}
+FIND = {"d1": floats, "l1": wholes, "d2": float_2d, "l2": int_2d, "d3": float_3d}
 
 
 def finder(array):
@@ -43,21 +43,21 @@ def finder(array):
 
 
 @njit
-def copied(find, on_desk, place):
-    return find(on_desk, place).copy()
+def copied(find, block, place):
+    return find(block, place).copy()
 
 
 @njit
-def scribbled(find, on_desk, place):
-    array = find(on_desk, place)
+def scribbled(find, block, place):
+    array = find(block, place)
     for i in range(array.size):
         array.flat[i] = i + 1
     return array.size
 
 
 @njit
-def sizes(on_desk):
-    return floats(on_desk, 0).shape, whole_rows(on_desk, 3).shape, float_blocks(on_desk, 4).shape
+def sizes(block):
+    return floats(block, 0).shape, int_2d(block, 3).shape, float_3d(block, 4).shape
 
 
 def find_with(array):
@@ -68,8 +68,8 @@ def find_with(array):
 def test_an_array_arrives_unchanged_from_its_place(place):
     """All kinds lie on one desk, so that a length that is read from a neighbour's place would be seen."""
     given = EVERY[place]
-    before, on_desk = given.copy(), desk(*EVERY)
-    got = copied(find_with(given), on_desk.ctypes.data, place)
+    before, block = given.copy(), desk(*EVERY)
+    got = copied(find_with(given), block.ctypes.data, place)
     assert got.dtype == given.dtype
     assert got.shape == given.shape
     assert got.tobytes() == before.tobytes() == given.tobytes()
@@ -78,24 +78,24 @@ def test_an_array_arrives_unchanged_from_its_place(place):
 @pytest.mark.parametrize("place", range(len(ARRAYS)), ids=list(ARRAYS))
 def test_what_compiled_code_writes_is_in_the_array_and_in_no_other(place):
     arrays = [each.copy() for each in EVERY]
-    on_desk = desk(*arrays)
-    assert scribbled(find_with(arrays[place]), on_desk.ctypes.data, place) == arrays[place].size
+    block = desk(*arrays)
+    assert scribbled(find_with(arrays[place]), block.ctypes.data, place) == arrays[place].size
     for i, (now, before) in enumerate(zip(arrays, EVERY, strict=True)):
         expected = np.arange(1, now.size + 1).reshape(now.shape) if i == place else before
         assert np.array_equal(now, expected, equal_nan=now.dtype == np.float64)
 
 
 def test_lengths_are_those_of_the_array():
-    on_desk = desk(*EVERY)
-    assert sizes(on_desk.ctypes.data) == ((7,), (4, 3), (2, 3, 4))
+    block = desk(*EVERY)
+    assert sizes(block.ctypes.data) == ((7,), (4, 3), (2, 3, 4))
 
 
 def test_there_is_a_finder_for_every_array_that_the_engine_calls_with():
-    forms = [DRAW, DELAY, TALLY, RULE, CONTEXT_RULE, ROUND, CONTEXT_TALLY]
+    forms = [DRAW, DELAY, METRICS, RULE, CONTEXT_RULE, ROUND, CONTEXT_METRICS]
     kinds = [part for form in forms for each in form.signature.args for part in getattr(each, "types", [each])]
     arrays = {part for part in kinds if isinstance(part, types.Array)}
-    assert arrays == set(FINDERS)
-    assert {globals()[name] for name in FINDERS.values()} == set(FIND.values())
+    assert arrays == set(READERS)
+    assert {globals()[name] for name in READERS.values()} == set(FIND.values())
 
 
 def test_a_desk_keeps_nothing():
@@ -116,7 +116,7 @@ def test_calls_from_python_hold_the_arrays_of_the_last_one_and_no_others():
     """The desk is written again only if the arrays are others, so that these must not go in between."""
     bound = fl.ucb1().bound
     rule = bound.ready("the rule", 1)
-    assert isinstance(rule, OnDesk)
+    assert isinstance(rule, BlockCall)
     rng = np.random.default_rng(0)
 
     def call(rule, best):
@@ -167,12 +167,12 @@ def test_a_game_leaves_no_array_behind(game, policy, runs, monkeypatch):
 
 
 def test_a_function_on_a_desk_takes_tuples_apart_and_passes_on_what_is_no_array():
-    def flat(on_desk, t, scale):
-        return t * scale * floats(on_desk, 0)[1] + whole_rows(on_desk, 1)[1, 0]
+    def flat(block, t, scale):
+        return t * scale * floats(block, 0)[1] + int_2d(block, 1)[1, 0]
 
     compiled = njit(float64(int64, int64, float64))(flat)
     pair = Seen(0, np.array([[1, 2], [3, 4]]), np.zeros(0, np.int64), np.zeros(0))
-    assert OnDesk(compiled)(np.array([1.0, 0.5]), 3, (pair.selected, pair.observed), 2.0) == 6.0
+    assert BlockCall(compiled)(np.array([1.0, 0.5]), 3, (pair.selected, pair.observed), 2.0) == 6.0
 
 
 def test_the_engine_s_own_arrays_lie_on_the_desk_of_a_rule():
@@ -184,7 +184,7 @@ def test_the_engine_s_own_arrays_lie_on_the_desk_of_a_rule():
         return seen.t % 3
 
     game, policy = fl.Bandit(fl.bernoulli([0.5] * 3)), fl.Policy("writes", writes)
-    assert isinstance(at_play(game, policy).rule, OnDesk)
+    assert isinstance(make_session(game, policy).rule, BlockCall)
     *_, last = fl.trace(game, policy, 7)
     assert last.memory["calls"] == 7
     assert last.memory["table"].tolist() == [[0, 6], [0, 7], [0, 5]]

@@ -26,7 +26,7 @@ from fairlib import delays, shares
 from fairlib.core import Number, arm_metrics, ask, select, share_out
 from fairlib.core.arms import gaussian_draw
 from fairlib.engine import loops, simulate
-from fairlib.engine.stepping import at_play
+from fairlib.engine.stepping import make_session
 
 SELLERS = fl.bernoulli([0.9, 0.8, 0.5, 0.2])
 POLICIES = [fl.ucb1(), fl.uniform(), fl.epsilon_greedy(0.1), fl.thompson_beta(), fl.thompson_gaussian()]
@@ -62,7 +62,7 @@ def test_interpreted_and_compiled_play_the_same_to_the_last_bit(policy, arms):
         pytest.skip("a Beta posterior needs rewards in [0, 1]")
     for delay in (None, fl.Delay(geometric, chance=np.full(arms.means.size, 0.1))):
         game = fl.Bandit(arms, delay=delay)
-        assert not at_play(game, policy).interpreted
+        assert not make_session(game, policy).interpreted
         both_ways(game, policy, 250, runs=2, seed=5)
 
 
@@ -261,7 +261,7 @@ def sum_both(means, t, p, selected, expected: Number, behind: Number):
 def test_a_game_may_sum_what_it_likes():
     class Watched(fl.Bandit):
         @property
-        def tally(self):
+        def metrics(self):
             return arm_metrics(sum_both, means=self.arms.means)
 
         def result(self, rounds, selected, reward, sums):
@@ -287,9 +287,9 @@ def test_memory_does_not_grow_with_the_horizon():
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most / 1024 if sys.platform == "darwin" else most
 
-    def reads(seen, news, earned: fl.PerArm, p):
-        for i in range(news.size):
-            earned[news.arm[i]] += news.reward[i]
+    def reads(seen, feedback, earned: fl.PerArm, p):
+        for i in range(feedback.size):
+            earned[feedback.arm[i]] += feedback.reward[i]
         return seen.t % p.size
 
     game = fl.Bandit(fl.bernoulli([0.6, 0.4]))
@@ -302,7 +302,11 @@ def test_memory_does_not_grow_with_the_horizon():
 
 def test_a_changed_setting_compiles_nothing(monkeypatch):
     fl.simulate(fl.Bandit(SELLERS), fl.epsilon_greedy(0.1), 10)
-    for name in ("fairlib.rules.bound_rule.kept", "fairlib.rules.bound_rule.at_once", "fairlib.rules.jit._njit"):
+    for name in (
+        "fairlib.rules.bound_rule.kept",
+        "fairlib.rules.bound_rule.compile_uncached",
+        "fairlib.rules.jit._njit",
+    ):
         monkeypatch.setattr(name, None)  # would be called
     for epsilon in (0.2, 0.3, 0.4):
         fl.simulate(fl.Bandit(fl.bernoulli([epsilon, 0.5])), fl.epsilon_greedy(epsilon), 10 + int(10 * epsilon))
@@ -648,12 +652,12 @@ def test_however_much_is_under_way_it_arrives_in_the_order_that_the_stepped_game
         assert same(stepped, fl.simulate(game, policy, 3 * number + 50, runs=2, seed=number))
 
 
-def by_sums(seen, news, mail: fl.Number, p):
+def by_sums(seen, feedback, cursors: fl.Number, p):
     """Play by every bit of what has arrived, and of the order in which it did."""
-    for i in range(news.size):
-        mail[0] = 0.5 * mail[0] + news.reward[i] * (1.0 + news.round[i] % 7)
+    for i in range(feedback.size):
+        cursors[0] = 0.5 * cursors[0] + feedback.reward[i] * (1.0 + feedback.round[i] % 7)
     for a in range(p.size):
-        p[a] = 0.1 + (seen.total[a] * 1000.0 + mail[0]) % 1.0
+        p[a] = 0.1 + (seen.total[a] * 1000.0 + cursors[0]) % 1.0
     share_out(p, 2)
     for a in range(p.size):
         p[a] = 0.25 * p[a] + 0.5
@@ -676,11 +680,11 @@ def test_news_that_nobody_reads_for_long_waits_for_its_reader(room, monkeypatch)
     monkeypatch.setattr(simulate, "_ROOM", room)
 
     @fl.rule
-    def counts(number: int, news, p):
-        return 1 if news.size == number and news.round[0] == 1 and news.round[number - 1] == number else 0
+    def counts(number: int, feedback, p):
+        return 1 if feedback.size == number and feedback.round[0] == 1 and feedback.round[number - 1] == number else 0
 
-    at_once, late = fl.Bandit(SELLERS), fl.Bandit(SELLERS, delay=delays.fixed([1, 0, 0, 0]))
-    for game, number in ((at_once, 900), (late, 899)):
+    compile_uncached, late = fl.Bandit(SELLERS), fl.Bandit(SELLERS, delay=delays.fixed([1, 0, 0, 0]))
+    for game, number in ((compile_uncached, 900), (late, 899)):
         policy = fl.Policy("late reader", never_asks, learner=fl.Policy("counts", counts, number=number))
         for each in (policy, policy.replace(interpret=True)):
             assert fl.simulate(game, each, 902).selected[0, -1, 1] == 1

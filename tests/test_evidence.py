@@ -18,15 +18,15 @@ def test_a_distance_is_the_statistic_of_a_paired_test():
     rng = np.random.default_rng(2)
     common = rng.normal(size=40)
     first, second = common + rng.normal(0.1, 0.1, 40), common
-    assert fl.apart(first, second) == pytest.approx(stats.ttest_rel(first, second).statistic)
-    assert fl.apart(first, 0.5) == pytest.approx(stats.ttest_1samp(first, 0.5).statistic)
-    assert fl.apart(first, second) > 3 > stats.ttest_ind(first, second).statistic, "it compares no run with its own"
+    assert fl.paired_t(first, second) == pytest.approx(stats.ttest_rel(first, second).statistic)
+    assert fl.paired_t(first, 0.5) == pytest.approx(stats.ttest_1samp(first, 0.5).statistic)
+    assert fl.paired_t(first, second) > 3 > stats.ttest_ind(first, second).statistic, "it compares no run with its own"
 
 
 def test_what_is_the_same_in_every_run_is_as_far_apart_as_can_be():
-    assert fl.apart(np.ones(20)) == math.inf
-    assert fl.apart(np.zeros(20), 1.0) == -math.inf
-    assert fl.apart(np.ones(20), np.ones(20)) == 0.0
+    assert fl.paired_t(np.ones(20)) == math.inf
+    assert fl.paired_t(np.zeros(20), 1.0) == -math.inf
+    assert fl.paired_t(np.ones(20), np.ones(20)) == 0.0
 
 
 def test_an_estimate_is_printed_with_its_error():
@@ -38,11 +38,11 @@ def test_an_estimate_is_printed_with_its_error():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (lambda: fl.apart(np.arange(19.0)), r"^first must be of 20 runs or more, not of 19"),
-        (lambda: fl.apart(np.arange(20.0), np.arange(21.0)), r"^second must be a number or of 20 runs.*not of 21"),
-        (lambda: fl.apart(np.arange(20.0), math.nan), r"^second must be"),
-        (lambda: fl.apart(np.arange(20.0), np.ones((20, 1))), r"^second must be a number or a row of numbers"),
-        (lambda: fl.apart(np.full(20, math.nan)), r"^first must be"),
+        (lambda: fl.paired_t(np.arange(19.0)), r"^first must be of 20 runs or more, not of 19"),
+        (lambda: fl.paired_t(np.arange(20.0), np.arange(21.0)), r"^second must be a number or of 20 runs.*not of 21"),
+        (lambda: fl.paired_t(np.arange(20.0), math.nan), r"^second must be"),
+        (lambda: fl.paired_t(np.arange(20.0), np.ones((20, 1))), r"^second must be a number or a row of numbers"),
+        (lambda: fl.paired_t(np.full(20, math.nan)), r"^first must be"),
         (lambda: fl.estimate([1.0, math.nan]), r"^values must be numbers, not nan \(run 1\)$"),
         (lambda: fl.estimate([]), r"^values must be a list of at least one number, one a run, not \[\]$"),
         (lambda: fl.estimate([1.0]), r"^values must be of two runs or more, not of 1"),

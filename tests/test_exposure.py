@@ -178,7 +178,7 @@ def test_no_learner_beats_the_lower_bound_in_both_games():
         knows = fl.Policy("told", told, middle=(low + high) / 2, share=pair[0].optimal[0])
         for policy in (knows, ex.fairx_ts_gaussian(merit), ex.fairx_eg(merit, 0.0), fl.uniform()):
             regret = [fl.simulate(game, policy, horizon, runs=400, rounds=[horizon]).fairness_regret for game in pair]
-            above = [fl.apart(each[:, 0], exact) for each in regret]
+            above = [fl.paired_t(each[:, 0], exact) for each in regret]
             assert max(above) > -3
             if policy is knows:
                 assert max(map(abs, above)) < 3

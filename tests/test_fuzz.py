@@ -74,7 +74,7 @@ def meaning(thing: Any, depth: int = 0) -> Any:
     return type(thing).__name__
 
 
-PRIVATE = {"given", "_lock", "_db", "_path", "_layout", "_in_play", "_plain", "form"}
+PRIVATE = {"given", "_lock", "_db", "_path", "_layout", "_functions", "_plain", "form"}
 
 
 def played(policy: Any) -> Any:
@@ -126,7 +126,7 @@ def outcome(call: Call, **changed: Any) -> Any:
         return meaning(call.made()(**given))
 
 
-def is_ours(error: BaseException) -> bool:
+def is_package_function(error: BaseException) -> bool:
     """Say whether a line of the package raised the error."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return Path(last.filename).is_relative_to(Path(fl.__file__).parent)
@@ -148,7 +148,7 @@ def tried(call: Call, name: str, make: Callable[[], Any]) -> tuple[str, str]:
         words += [Path(value).name] if name == "path" and isinstance(value, str | PurePath) else []
         words += list(call.arguments) if fits else []  # fine by itself, it doesn't fit another argument
         named = any(re.search(rf"(^|\W){re.escape(each)}(\W|$)", said) for each in words)
-        if is_ours(error) and named and len(said) < 1000 and ("\n" not in said or "\n" in str(value)):
+        if is_package_function(error) and named and len(said) < 1000 and ("\n" not in said or "\n" in str(value)):
             return "refused", said
         return "poor", f"{type(error).__name__}: {said}"
     except (OSError, sqlite3.Error) as error:

@@ -27,7 +27,7 @@ Page = Callable[..., webdriver.Chrome]
 def page(browser: webdriver.Chrome, tmp_path: Path) -> Iterator[Page]:
     """Open a page with an object of a cell on it, from a disk."""
 
-    def opened(shown: Any, scripts: bool = True) -> webdriver.Chrome:
+    def unread_feedback(shown: Any, scripts: bool = True) -> webdriver.Chrome:
         said = json.dumps(runtime()).replace("</", "<\\/")
         text = f"<!doctype html><meta charset=utf-8><script>window.fairRuntime = {said}</script>{shown._repr_html_()}"
         (tmp_path / "page.html").write_text(text, encoding="utf-8")
@@ -35,7 +35,7 @@ def page(browser: webdriver.Chrome, tmp_path: Path) -> Iterator[Page]:
         browser.get((tmp_path / "page.html").as_uri())
         return browser
 
-    yield opened
+    yield unread_feedback
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 

@@ -18,7 +18,7 @@ from fairlib import delays as de
 from fairlib import exposure as ex
 from fairlib import merit as me
 from fairlib.core import sphere
-from fairlib.engine.stepping import at_play
+from fairlib.engine.stepping import make_session
 
 
 # Merit functions as readers write them, with helpers.
@@ -135,7 +135,7 @@ def test_both_ways_agree_for_exponential_merit(steepness):
     merit = me.exponential(steepness)
     for low, high in zip(*boxes(300, 6, 0.5, 1), strict=True):
         mu = np.empty(6)
-        me.dinkelbach(merit.in_play, low, high, mu)
+        me.dinkelbach(merit.functions, low, high, mu)
         assert value(merit, mu) == pytest.approx(value(merit, me.optimistic_means(merit, low, high)), abs=1e-14)
 
 
@@ -192,7 +192,7 @@ def passes(merit, low, high):
     mu = high
     while not values or value(merit, mu) > values[-1]:
         values.append(value(merit, mu))
-        play = merit.in_play
+        play = merit.functions
         mu = np.array([play.best(play.params, *ends, values[-1]) for ends in zip(low, high, strict=True)])
     return values
 
@@ -208,7 +208,7 @@ def test_the_step_takes_as_many_passes_as_it_needs():
     mu = me.optimistic_means(merit, low, high)
     assert mu.tolist() == [1.0] + [1e-9] * (mu.size - 1)
     box = me.Box(low, high, np.empty(mu.size))
-    me.best_in_box(merit.in_play, box)  # as rules take it
+    me.best_in_box(merit.functions, box)  # as rules take it
     assert np.array_equal(box.mu, mu)
 
 
@@ -241,7 +241,7 @@ def test_a_merit_may_have_no_largest_slope():
     assert merit.lipschitz == merit.log_lipschitz == math.inf
 
 
-@pytest.mark.parametrize("best", [bump_best, None], ids=["with best", "searched"])
+@pytest.mark.parametrize("best", [bump_best, None], ids=["with best", "search_best"])
 def test_a_merit_of_a_reader_s_own(best):
     merit = bump(best)
     assert merit([0.4]) == pytest.approx([4.0])
@@ -256,8 +256,8 @@ def test_a_merit_of_a_reader_s_own(best):
 
 
 def search(merit, low, high, c):
-    play = merit.in_play
-    return me.searched(play.value, play.params, low, high, c)
+    play = merit.functions
+    return me.search_best(play.value, play.params, low, high, c)
 
 
 @pytest.mark.parametrize("rate", [1.5, 5, 40])
@@ -285,7 +285,7 @@ def test_the_search_finds_what_best_finds(merit):
     for _ in range(200):
         low, high = np.sort(rng.uniform(merit.low, merit.high, 2))
         c = rng.uniform(merit.low, merit.high)
-        x, play = search(merit, low, high, c), merit.in_play
+        x, play = search(merit, low, high, c), merit.functions
         assert low <= x <= high
         best = play.best(play.params, low, high, c)
         if x != pytest.approx(best, abs=1e-9 * (high - low)):
@@ -297,12 +297,12 @@ def test_the_search_of_an_interval_of_one_point():
 
 
 def test_a_merit_without_best_is_as_good_as_one_with_it():
-    for searched, given in ((bump(None), bump()), (falling(3.0, None), falling(3.0))):
+    for search_best, given in ((bump(None), bump()), (falling(3.0, None), falling(3.0))):
         for low, high in zip(*boxes(40, 5, 0.4, 9), strict=True):
-            one, two = (value(merit, me.optimistic_means(merit, low, high)) for merit in (searched, given))
+            one, two = (value(merit, me.optimistic_means(merit, low, high)) for merit in (search_best, given))
             assert one == pytest.approx(two, abs=1e-13)
             grid = np.linspace(low, high, 2001)
-            assert (searched(grid) * (grid - one)).max(axis=0).sum() <= 1e-12
+            assert (search_best(grid) * (grid - one)).max(axis=0).sum() <= 1e-12
 
 
 # A reader's own merit in play ----------------------------------------------------------------------------------------
@@ -357,7 +357,7 @@ def test_an_own_merit_with_helpers_runs_compiled_through_every_fair_policy(name)
     if list(FAIR).index(name) < 5:  # what takes the optimistic step takes it with `best` as well
         merits.append(falling(1.0 if low == 0 else 0.5, low=low))
     for merit in merits:
-        at_work = at_play(game(merit), policy(merit))
+        at_work = make_session(game(merit), policy(merit))
         assert not at_work.interpreted
         result = both_ways(game(merit), policy(merit), 300, runs=2, seed=3, rounds=range(1, 301))
         assert [step.selected.tolist() for step in fl.trace(game(merit), policy(merit), 40, seed=3)] == (
@@ -447,7 +447,7 @@ def test_the_fair_policy_is_fair(merit):
         assert p.sum() == pytest.approx(plays)
         assert np.ptp(p / merit(means)) <= 1e-15 * (p / merit(means)).max() * 10
         played = means.copy()  # as a rule plays by merit
-        me.play_by_merit(merit.in_play, played, plays, played)
+        me.play_by_merit(merit.functions, played, plays, played)
         assert played == pytest.approx(p, rel=1e-14)
 
 

@@ -83,7 +83,7 @@ def test_all_that_is_public_is_named(name):
 
 
 def imports(path: Path) -> Iterator[tuple[str, str]]:
-    """Name what a file imports of the package, also in functions and in texts that are executed, with the name taken."""
+    """Name what a file imports, also in functions and in texts that are executed, with the name taken."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     documented = {
         id(node.body[0].value)

@@ -21,7 +21,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 import fairlib as fl
-from fairlib.book.playground import EXAMPLE, SHORT, START, Playground, candidates, racers
+from fairlib.book.playground import EXAMPLE, SHORT, START, Playground, candidates, contestants
 from fairlib.core import any_of_the_best, explore, largest, share_out, try_each_once
 from fairlib.delays import SemiBandit, geometric
 from fairlib.exposure import ExposureBandit
@@ -106,14 +106,14 @@ def test_the_page_starts_with_a_game_that_can_be_played_and_policies_that_it_has
     merit, shares = exponential(START["steepness"]), START["shares"]
     game = Playground(fl.bernoulli(START["means"]), START["plays"], shares=shares, merit=merit)
     assert game.arms.means.tolist() == sorted(START["means"], reverse=True)
-    assert set(START["policies"]) <= {*racers(merit, shares), "fair-greedy"}
+    assert set(START["policies"]) <= {*contestants(merit, shares), "fair-greedy"}
 
 
 def test_one_game_measures_as_the_games_of_the_papers_do():
     arms, shares, merit = fl.bernoulli([0.9, 0.5, 0.2]), [0.3, 0.1, 0.25], exponential(0.6)
     how: dict[str, Any] = {"runs": 3, "seed": 4, "rounds": [1, 7, 500]}
     for name in ("fair-learn", "thompson", "fcucb-d"):
-        policy = racers(merit, shares)[name].policy
+        policy = contestants(merit, shares)[name].policy
         one = fl.simulate(Playground(arms, shares=shares, merit=merit), policy, 500, **how)
         for game, fields in (
             (SharedBandit(arms, shares=shares), ["regret", "r_regret", "violation", "deficit"]),
@@ -125,7 +125,7 @@ def test_one_game_measures_as_the_games_of_the_papers_do():
                 assert getattr(one, each) == pytest.approx(getattr(other, each), rel=1e-12, abs=1e-9), each
         assert one.optimal[2, 1] == pytest.approx(ExposureBandit(arms, merit=merit).optimal)
     late = geometric([0.1] * 3)
-    several = racers(merit, shares, 2)["fcts-d"].policy
+    several = contestants(merit, shares, 2)["fcts-d"].policy
     one = fl.simulate(Playground(arms, 2, late, shares=shares, merit=merit), several, 500, **how)
     other = fl.simulate(SemiBandit(arms, 2, late, merit=merit), several, 500, **how)
     assert one.fairness_regret == pytest.approx(other.fairness_regret)
@@ -170,7 +170,7 @@ def test_page_plays_what_simulate_plays(link, page, browser):
     for name, result in results.items():
         ranks, last = name == "fair-greedy", int(given["T"])
         problem: Any = candidates(means) if ranks else game
-        policy = fair_greedy() if ranks else racers(merit, shares, plays)[name].policy
+        policy = fair_greedy() if ranks else contestants(merit, shares, plays)[name].policy
         assert result["rounds"][-1] == (min(last, SHORT) if ranks else last)
         same = fl.simulate(problem, policy, last, runs=runs, seed=seed, rounds=result["rounds"])
         assert np.array_equal(result["selected"], same.selected), name
@@ -218,7 +218,7 @@ def test_what_is_drawn_is_as_high_as_its_number(page, browser):
         assert float(deserved.rstrip("%")) == pytest.approx(100 * fair[a] / top, abs=1e-3)
     game = Playground(fl.bernoulli([0.9, 0.7, 0.4]), shares=shares, merit=exponential(START["steepness"]))
     for name in results:
-        policy = racers(game.merit, shares)[name].policy
+        policy = contestants(game.merit, shares)[name].policy
         ends = fl.simulate(game, policy, 1000, runs=10, seed=3, rounds=[1000]).fairness_regret[:, -1]
         cell = find(browser, f"tr[data-policy='{name}'] [data-notion='fairness_regret'] small").text
         assert float(cell.lstrip("± ").replace(",", "")) == float(f"{ends.std(ddof=1) / 10**0.5:.2g}"), name
@@ -235,7 +235,7 @@ def test_link_is_restored_exactly(link, page, browser):
     assert [float(each.get_attribute("value")) for each in promised] == numbers(given["shares"])
     for name in ("T", "runs", "seed", "steepness", "plays", "delay"):
         assert float(find(browser, f"[data-set={name}]").get_attribute("value")) == float(given[name])
-    ticked = [each.get_attribute("value") for each in browser.find_elements(By.CSS_SELECTOR, ".racers :checked")]
+    ticked = [each.get_attribute("value") for each in browser.find_elements(By.CSS_SELECTOR, ".contestants :checked")]
     assert ticked == given["policies"].split(",")
     assert find(browser, "select").get_attribute("value") == given["show"]
     assert texts(browser, ".wrong") == ["", ""]
@@ -439,7 +439,7 @@ def test_page_is_accessible_and_fits(width, page, browser):
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     small = browser.execute_script(
         """
-        const touched = "button, select, summary, .mean, .racers label, input[type=range], input[type=number]";
+        const touched = "button, select, summary, .mean, .contestants label, input[type=range], input[type=number]";
         return [...document.querySelectorAll(`.playground :is(${touched})`)].filter((each) => {
           const { width, height } = each.getBoundingClientRect();
           return Math.min(width, height) < 43.5;
@@ -461,7 +461,7 @@ def test_scripts_are_small_and_nobody_stalls(page, browser):
         """
     )
     for name in ("thompson", "fairx-ucb", "fcts-d", "fair-greedy"):
-        find(browser, f".racers [value={name}]").click()
+        find(browser, f".contestants [value={name}]").click()
     settle(browser)
     assert browser.execute_script("return Math.max(0, ...long)") < 500
     assert [each for each in browser.get_log("browser") if each["level"] == "SEVERE"] == []

@@ -23,7 +23,7 @@ from strategies import examples
 import fairlib as fl
 from fairlib import delays, exposure, ranks, shares
 from fairlib.deploy import Player
-from fairlib.rules.bound_rule import Bound
+from fairlib.rules.bound_rule import BoundRule
 
 EVERY = pytest.mark.parametrize("name", zoo.ZOO)
 
@@ -38,7 +38,7 @@ def simulated(play: Any, **how: Any) -> fl.Result:
 def nothing_compiled() -> Iterator[None]:
     """Leave every function to Python: the rule, what draws, and what sums."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Bound, "ready", lambda self, name, level: self.interpreted)
+        patch.setattr(BoundRule, "ready", lambda self, name, level: self.interpreted)
         yield
 
 

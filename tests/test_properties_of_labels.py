@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from fairlib.core import absorb
-from fairlib.engine.agent import Seat, fresh_past, fresh_ridge
+from fairlib.engine.agent import Agent, fresh_past, fresh_ridge
 
 # They go by the number of an arm where nothing is a tie, and say so.
 BY_NUMBER = {
@@ -47,7 +47,7 @@ class Evenly:
         return a / (a + b)
 
 
-def answer(seat: Seat, *given: Any) -> np.ndarray:
+def answer(seat: Agent, *given: Any) -> np.ndarray:
     """Return the probabilities with which a policy plays."""
     rng: Any = Evenly()
     arm = seat.ask(given, rng)
@@ -81,7 +81,7 @@ def test_on_arms(name, data):
     if np.shape(policy.settings.get("shares")) == (number,) and "groups" not in policy.settings:
         policy = policy.replace(shares=untied(policy.settings["shares"], rng))
     policies = policy, relabelled(policy, order)
-    seats = [Seat(each, each.bound.interpreted, {"K": number, "T": 2000}) for each in policies]
+    seats = [Agent(each, each.bound.interpreted, {"K": number, "T": 2000}) for each in policies]
     selected, observed, total = np.zeros(number, np.int64), np.zeros(number, np.int64), np.zeros(number)
     for t in range(1, len(told) + 11):
         over = t > len(told)
@@ -110,7 +110,7 @@ def test_with_contexts(name, data):
     relabel = np.array(data.draw(st.permutations(range(world.arms))))
     rounds = strategies.longest(name)
     sizes = {"K": world.arms, "d": world.dimension, "G": world.groups, "T": rounds}
-    seats = [Seat(play.policy, play.policy.bound.interpreted, sizes) for _ in range(2)]
+    seats = [Agent(play.policy, play.policy.bound.interpreted, sizes) for _ in range(2)]
     ridge = fresh_ridge(play.policy.ridge, world.dimension)
     pasts = [fresh_past(rounds, world.arms, world.dimension) for _ in range(2)]
     table = world.draw.numbers(sizes)

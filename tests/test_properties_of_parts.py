@@ -206,7 +206,7 @@ def test_nothing_on_a_grid_is_better_than_the_best_of_one_arm(kind, data):
     merit = data.draw(strategies.merits(kind))
     low, high = sorted(data.draw(means_of(merit, 2)))
     c = data.draw(st.floats(merit.low, merit.high))
-    x = merit.in_play.best(merit.in_play.params, low, high, c)
+    x = merit.functions.best(merit.functions.params, low, high, c)
     assert low <= x <= high
     grid = np.linspace(low, high, 400).clip(low, high)
     gains = merit(grid) * (grid - c)

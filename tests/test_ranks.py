@@ -18,7 +18,7 @@ from fairlib import ranks as rk
 from fairlib.book import look, show
 from fairlib.core import Now, Past, World
 from fairlib.data import standardised, twoyear
-from fairlib.engine.agent import Seat, fresh_ridge
+from fairlib.engine.agent import Agent, fresh_ridge
 
 SECTION_6 = rk.section_6()
 MIXED = rk.mixed_groups([[1.0, 2.0], [3.0, 0.0], [2.0, 2.0]], [0.0, 1.0, 4.0], 0.5, shares=[0.6, 0.3, 0.1], arms=5)
@@ -416,13 +416,13 @@ def test_a_group_not_seen_yet_has_a_random_rank_or_one_half():
         ([4.0, 9.0], [0, 1], [1, 0]),
         ([3.5, 9.0], [0, 1], [0.5, 0.5]),
     ]:
-        seat = Seat(policy, policy.bound.interpreted, {"K": 2, "d": 1, "G": 2, "T": 3})
+        seat = Agent(policy, policy.bound.interpreted, {"K": 2, "d": 1, "G": 2, "T": 3})
         for t in (1, 2, 3):
             assert seat.ask((t, np.array(now)[:, None], np.array(groups), fresh_ridge(None, 1), past), rng) == -1
         assert seat.p.tolist() == expected
     # By lot the newcomer beats nobody whose rank is 1, anybody whose rank is 0, and one at 1/2 every other time.
     policy = rk.fair_greedy_v2(noise=1e-9)
-    seat = Seat(policy, policy.bound.interpreted, {"K": 2, "d": 1, "G": 2, "T": 3})
+    seat = Agent(policy, policy.bound.interpreted, {"K": 2, "d": 1, "G": 2, "T": 3})
     for value, chance in ((4.0, 0.0), (2.0, 1.0), (3.5, 0.5)):
         often = 0.0
         for _ in range(2000):
@@ -437,7 +437,7 @@ def rehearse(policy, game, rounds, seed):
     x, g, _, r = drawn(game, rounds, seed)
     past = Past(x, g, np.arange(rounds) % g.shape[1], r[:, 0])
     sizes = {"K": g.shape[1], "d": x.shape[2], "G": game.world.groups, "T": rounds}
-    seat, rng, shown = Seat(policy, policy.bound.interpreted, sizes), np.random.default_rng(0), []
+    seat, rng, shown = Agent(policy, policy.bound.interpreted, sizes), np.random.default_rng(0), []
     for t in range(1, rounds + 1):
         assert seat.ask((t, x[t - 1], g[t - 1], fresh_ridge(None, 1), past), rng) == -1
         shown.append(seat.p.copy())

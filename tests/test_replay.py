@@ -124,13 +124,13 @@ def test_statistics_belong_to_articles_wherever_they_stand():
 def test_memory_is_that_of_the_visits_kept(interpret):
     """A rule that counts its rounds and reads the news of a pool that stays, asked again wherever the log disagrees."""
 
-    def rule(seen, news, calls: Number, heard: Annotated[Array, "T", 3], wrong: Number, p):
+    def rule(seen, feedback, calls: Number, heard: Annotated[Array, "T", 3], wrong: Number, p):
         calls[0] += 1.0
-        if calls[0] != seen.t or news.size != min(seen.t - 1, 1):
+        if calls[0] != seen.t or feedback.size != min(seen.t - 1, 1):
             wrong[0] = 1.0
-        for i in range(news.size):
-            heard[news.round[i] - 1, 0], heard[news.round[i] - 1, 1] = news.arm[i], news.reward[i]
-            heard[news.round[i] - 1, 2] = news.chance[i]
+        for i in range(feedback.size):
+            heard[feedback.round[i] - 1, 0], heard[feedback.round[i] - 1, 1] = feedback.arm[i], feedback.reward[i]
+            heard[feedback.round[i] - 1, 2] = feedback.chance[i]
         total = 0.0
         for t in range(seen.t - 1):
             total += heard[t, 1]
@@ -339,7 +339,7 @@ def look_back(past, p):
     return 0
 
 
-def listen(news, p):
+def listen(feedback, p):
     return 0
 
 

@@ -418,7 +418,11 @@ def test_now_ridge_and_past_are_those_of_the_game():
             GAME,
             "'<lambda>' asks seen for 'index'; it has t, selected, observed and total",
         ),
-        (lambda news, p: news.played[0], GAME, "asks news for 'played'; it has size, arm, reward, round and chance"),
+        (
+            lambda feedback, p: feedback.played[0],
+            GAME,
+            "asks feedback for 'played'; it has size, arm, reward, round and chance",
+        ),
         (lambda now, p: now.context[0], CONTEXTS, "asks now for 'context'; it has t, contexts and groups"),
         (lambda p: missing, GAME, "'<lambda>' uses 'missing', which is neither one of its"),  # noqa: F821
         (lambda *given: 0, GAME, "'<lambda>' must name its arguments, one by one; *given names none"),
@@ -525,12 +529,12 @@ class Notebook(NamedTuple):
 
 
 @fl.rule
-def takes_notes(seen, news, notes: Notebook, p):
+def takes_notes(seen, feedback, notes: Notebook, p):
     """Write down all news, and play by it, so that news of another order would be other play."""
-    for i in range(news.size):
+    for i in range(feedback.size):
         at = int(notes.size[0])
-        notes.rows[at, 0], notes.rows[at, 1] = news.arm[i], news.reward[i]
-        notes.rows[at, 2], notes.rows[at, 3] = news.round[i], news.chance[i]
+        notes.rows[at, 0], notes.rows[at, 1] = feedback.arm[i], feedback.reward[i]
+        notes.rows[at, 2], notes.rows[at, 3] = feedback.round[i], feedback.chance[i]
         notes.size[0] += 1.0
     notes.asked[seen.t - 1] = notes.size[0]
     code = 1.0
@@ -545,12 +549,12 @@ def takes_notes(seen, news, notes: Notebook, p):
 
 
 @fl.rule
-def takes_notes_of_many(plays, seen, news, notes: Notebook, p):
+def takes_notes_of_many(plays, seen, feedback, notes: Notebook, p):
     """Do so where several arms are played."""
-    for i in range(news.size):
+    for i in range(feedback.size):
         at = int(notes.size[0])
-        notes.rows[at, 0], notes.rows[at, 1] = news.arm[i], news.reward[i]
-        notes.rows[at, 2], notes.rows[at, 3] = news.round[i], news.chance[i]
+        notes.rows[at, 0], notes.rows[at, 1] = feedback.arm[i], feedback.reward[i]
+        notes.rows[at, 2], notes.rows[at, 3] = feedback.round[i], feedback.chance[i]
         notes.size[0] += 1.0
     notes.asked[seen.t - 1] = notes.size[0]
     for a in range(p.size):
@@ -563,14 +567,14 @@ def arrivals(steps, wait):
     sent: dict[int, list[tuple[float, ...]]] = {}
     by_round = []
     for step in steps:
-        at_once = []
+        compile_uncached = []
         for arm, reward in zip(step.played.tolist(), step.rewards.tolist(), strict=True):
             message = (arm, reward, step.t, step.p[arm])
             if wait[arm] == 0:
-                at_once.append(message)
+                compile_uncached.append(message)
             elif wait[arm] < math.inf:
                 sent.setdefault(step.t + wait[arm], []).append(message)
-        by_round.append(at_once + sent.pop(step.t, [])[::-1])
+        by_round.append(compile_uncached + sent.pop(step.t, [])[::-1])
     return by_round
 
 
@@ -607,11 +611,11 @@ def test_news_is_the_same_compiled_interpreted_and_watched(game):
 
 
 def test_news_without_delay_is_the_round_before_with_contexts_too():
-    def rule(now, news, p, rows: Annotated[Array, "T", 5]):
-        rows[now.t - 1, 0] = news.size
-        if news.size > 0:
-            rows[now.t - 1, 1], rows[now.t - 1, 2] = news.arm[0], news.reward[0]
-            rows[now.t - 1, 3], rows[now.t - 1, 4] = news.round[0], news.chance[0]
+    def rule(now, feedback, p, rows: Annotated[Array, "T", 5]):
+        rows[now.t - 1, 0] = feedback.size
+        if feedback.size > 0:
+            rows[now.t - 1, 1], rows[now.t - 1, 2] = feedback.arm[0], feedback.reward[0]
+            rows[now.t - 1, 3], rows[now.t - 1, 4] = feedback.round[0], feedback.chance[0]
         p[0], p[1] = 0.75, 0.25
 
     policy = fl.ContextPolicy("own", rule)
@@ -620,8 +624,8 @@ def test_news_without_delay_is_the_round_before_with_contexts_too():
     assert steps[-1].memory["rows"].tolist() == [[0] * 5, *expected]
     assert remembered(rule, CONTEXTS, 12)["rows"].tolist() == [[0] * 5, *expected]
 
-    def follows(news, rng, p):
-        p[int(4 * news.chance[0]) % 3 if news.size > 0 and news.reward[0] > 0.2 else 0] = 0.75
+    def follows(feedback, rng, p):
+        p[int(4 * feedback.chance[0]) % 3 if feedback.size > 0 and feedback.reward[0] > 0.2 else 0] = 0.75
         p[2] += 0.25
 
     both_ways(CONTEXTS, fl.ContextPolicy("own", follows), 100, runs=2)
@@ -635,8 +639,8 @@ def test_a_learner_gets_all_news_that_came_in_since_it_was_last_asked(game):
 
     asked = []
 
-    def listens(seen, news, p):
-        asked.append((seen.t, [tuple(each[i] for each in news[1:]) for i in range(news.size)]))
+    def listens(seen, feedback, p):
+        asked.append((seen.t, [tuple(each[i] for each in feedback[1:]) for i in range(feedback.size)]))
         return 0
 
     loud = fair_learn(fl.Policy("listens", listens, interpret=True), [0.3, 0.3, 0.3])
@@ -645,16 +649,16 @@ def test_a_learner_gets_all_news_that_came_in_since_it_was_last_asked(game):
     arrived = arrivals(steps, [0, 2, 7])
     assert 1 < len(asked) < 40, "it is to be asked in some rounds and not in others"
     before = 1
-    for t, news in asked:
-        assert news == [message for each in arrived[before - 1 : t - 1] for message in each]
+    for t, feedback in asked:
+        assert feedback == [message for each in arrived[before - 1 : t - 1] for message in each]
         before = t
 
 
 def test_a_rule_and_each_of_its_learners_read_the_news_on_their_own():
     @fl.rule
-    def two_minds(first, second, seen, news, notes: Notebook, p):
-        for i in range(news.size):
-            notes.rows[int(notes.size[0]), 2] = news.round[i]
+    def two_minds(first, second, seen, feedback, notes: Notebook, p):
+        for i in range(feedback.size):
+            notes.rows[int(notes.size[0]), 2] = feedback.round[i]
             notes.size[0] += 1.0
         notes.asked[seen.t - 1] = notes.size[0]
         if seen.t % 3 == 0:
@@ -962,11 +966,11 @@ def test_a_helper_or_constant_that_is_changed_between_two_games_is_seen(first, t
     exec(f"def rule(seen, p):\n    return {answer}", world)
     policy = policy_of(world["rule"])
     assert both_ways(GAME, policy, 5).selected[0, -1].tolist() == [0, 5, 0]
-    kept = both_ways(GAME, policy, 5)
+    compile_cached = both_ways(GAME, policy, 5)
     exec(then, world)
     assert both_ways(GAME, policy, 5).selected[0, -1].tolist() == [0, 0, 5]
     exec(first, world)
-    assert same(both_ways(GAME, policy, 5), kept)
+    assert same(both_ways(GAME, policy, 5), compile_cached)
 
 
 def test_a_helper_redefined_again_and_again_is_never_taken_for_an_earlier_one():
@@ -995,7 +999,7 @@ def test_nothing_is_compiled_again_while_nothing_has_changed(monkeypatch):
         return int(width * halved(seen.t)) % p.size
 
     fl.simulate(GAME, policy_of(rule, width=2.0), 5)
-    monkeypatch.setattr("fairlib.rules.bound_rule.at_once", None)  # would be called
+    monkeypatch.setattr("fairlib.rules.bound_rule.compile_uncached", None)  # would be called
     assert fl.simulate(GAME, policy_of(rule, width=4.0), 5).selected[0, -1].tolist() == [1, 2, 2]
 
 
@@ -1073,13 +1077,13 @@ def contextual_epsilon_greedy(epsilon, now, ridge, p):
 
 
 @fl.rule
-def sliding_window_ucb(window: int, seen, news, arm: PerWindow, reward: PerWindow, there: PerWindow, p):
+def sliding_window_ucb(window: int, seen, feedback, arm: PerWindow, reward: PerWindow, there: PerWindow, p):
     """Play UCB1 on the rewards of the last `window` rounds, late ones too."""
     there[(seen.t - 1) % window] = 0.0  # the round that leaves the window had this place
-    for i in range(news.size):
-        if news.round[i] >= seen.t - window:  # not too late to count
-            s = news.round[i] % window
-            arm[s], reward[s], there[s] = news.arm[i], news.reward[i], 1.0
+    for i in range(feedback.size):
+        if feedback.round[i] >= seen.t - window:  # not too late to count
+            s = feedback.round[i] % window
+            arm[s], reward[s], there[s] = feedback.arm[i], feedback.reward[i], 1.0
     for a in range(p.size):
         n, total = 0.0, 0.0
         for s in range(window):
@@ -1090,15 +1094,15 @@ def sliding_window_ucb(window: int, seen, news, arm: PerWindow, reward: PerWindo
 
 
 @fl.rule
-def discounted_ucb(discount, seen, news, n: PerArm, total: PerArm, p):
+def discounted_ucb(discount, seen, feedback, n: PerArm, total: PerArm, p):
     """Play UCB1 on rewards that count less with each round since they were earned, late ones too."""
     whole = 0.0
     for a in range(p.size):
         n[a], total[a] = discount * n[a], discount * total[a]
-    for i in range(news.size):
-        weight = discount ** (seen.t - 1 - news.round[i])
-        n[news.arm[i]] += weight
-        total[news.arm[i]] += weight * news.reward[i]
+    for i in range(feedback.size):
+        weight = discount ** (seen.t - 1 - feedback.round[i])
+        n[feedback.arm[i]] += weight
+        total[feedback.arm[i]] += weight * feedback.reward[i]
     for a in range(p.size):
         whole += n[a]
     for a in range(p.size):
@@ -1107,10 +1111,10 @@ def discounted_ucb(discount, seen, news, n: PerArm, total: PerArm, p):
 
 
 @fl.rule
-def exp3(rate, news, loss: PerArm, p):
+def exp3(rate, feedback, loss: PerArm, p):
     """Play by exponential weights of losses, each divided by the probability with which its arm was played."""
-    for i in range(news.size):
-        loss[news.arm[i]] += (1.0 - news.reward[i]) / news.chance[i]
+    for i in range(feedback.size):
+        loss[feedback.arm[i]] += (1.0 - feedback.reward[i]) / feedback.chance[i]
     least, whole = loss[0], 0.0
     for a in range(p.size):
         least = min(least, loss[a])

@@ -32,7 +32,7 @@ from fairlib.core import Number, World, any_of_the_best, arm_metrics, dot
 from fairlib.core.result import versions
 from fairlib.merit import Merit, clipped, cut, exponential, fair_policy, play_by_merit, power
 from fairlib.ranks.distributions import flat, rank
-from fairlib.rules.bound_rule import Bound
+from fairlib.rules.bound_rule import BoundRule
 
 RUNS = 1000
 QUICK = 20  # runs of the one game that `make test` plays
@@ -235,7 +235,7 @@ def of_shares(
     return make
 
 
-def forced_tally(t, p, forced: Number):
+def forced_metrics(t, p, forced: Number):
     """Count the rounds in which the play was certain: the learner's never is."""
     forced[0] += 1.0 if p.max() == 1.0 else 0.0
 
@@ -244,9 +244,9 @@ class Guarded(fl.Bandit):
     """A game that counts the rounds in which the guard stepped in."""
 
     @property
-    def tally(self) -> Bound:
+    def metrics(self) -> BoundRule:
         """What is summed."""
-        return arm_metrics(forced_tally)
+        return arm_metrics(forced_metrics)
 
     def result(self, rounds: Any, selected: Any, reward: Any, sums: Any) -> Any:
         """Return nothing else."""

@@ -14,7 +14,7 @@ from results import place, row
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-HEADINGS = ("Bound", "Who plays", "It bites in", "What came of it", "How tight it is")
+HEADINGS = ("BoundRule", "Who plays", "It bites in", "What came of it", "How tight it is")
 WIDTHS = (31, 14, 20, 17, 18)
 
 

@@ -25,10 +25,10 @@ from fairlib.core.arms import Bandit
 from fairlib.core.ridge import Ridge
 from fairlib.engine import simulate as engine
 from fairlib.engine.seeding import root, streams
-from fairlib.engine.stepping import OnArms, at_play
-from fairlib.rules.bound_rule import Bound
+from fairlib.engine.stepping import ArmsSession, make_session
+from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.rule import Array, Seen
-from fairlib.rules.signature import Form
+from fairlib.rules.signature import CallSignature
 
 __all__ = ["Live", "Plays", "LiveFigure", "moving", "said"]
 
@@ -192,9 +192,9 @@ class Plays:
 
     Attributes
     ----------
-    start : list of AtPlay
+    start : list of Session
         The games at the start.
-    seats : list of AtPlay
+    seats : list of Session
         One game for each script that the page needs.
 
     Raises
@@ -234,8 +234,8 @@ class Plays:
         if not all(isinstance(stop, int) and 1 <= stop <= live.horizon for stop in stops):
             raise ValueError(f"rounds must be whole numbers from 1 to the horizon, {live.horizon}, not {stops}")
         first = self.start[0]
-        known = isinstance(first, OnArms) and "mean" in first.problem.arms.draw.settings
-        if live.means is not None and not (known and not {"means", "optimal"} & first.tally.settings.keys()):
+        known = isinstance(first, ArmsSession) and "mean" in first.problem.arms.draw.settings
+        if live.means is not None and not (known and not {"means", "optimal"} & first.metrics.settings.keys()):
             raise ValueError(
                 "means can be changed only where arms have a setting of this name, as those of bernoulli, and the game "
                 "sums nothing that depends on them"
@@ -246,7 +246,7 @@ class Plays:
     def _ready(self, setting: Mapping[str, Any]) -> list[Any]:
         """Return the games at a setting, made ready."""
         problem = _made("problem", self.live.problem, setting)
-        return [at_play(problem, _made("policy", policy, setting)) for policy in self._policies]
+        return [make_session(problem, _made("policy", policy, setting)) for policy in self._policies]
 
     def played(self, setting: Mapping[str, Any], run: int, seen: bool = False) -> dict[str, Any]:
         """Play a run; return what it leaves, by name, and if asked for what its rule has seen."""
@@ -256,14 +256,14 @@ class Plays:
         each = [self.recorded_rounds(game, run, rounds) for game in games]
         left = {name: np.stack([one[name] for one in each]) if self.several else each[0][name] for name in each[0]}
         left["recorded"] = np.array(rounds)
-        if isinstance(games[0], OnArms):
+        if isinstance(games[0], ArmsSession):
             left["means"] = games[0].problem.arms.means
         if not seen:
             return left
         step = next(
             islice(games[0].rounds(self.live.horizon, *streams(root(self.live.seed), run), run), last - 1, None)
         )
-        if isinstance(games[0], OnArms):  # what is not watched goes on: it is that of the round's end
+        if isinstance(games[0], ArmsSession):  # what is not watched goes on: it is that of the round's end
             return left | {
                 "t": last + 1,
                 "plays": step.selected,
@@ -276,10 +276,10 @@ class Plays:
         """Play a run of a game to the last of some rounds; return what is recorded of it."""
         sizes = {**game.sizes, "T": self.live.horizon}
         selected, reward = np.zeros((len(rounds), sizes["K"]), np.int64), np.zeros(len(rounds))
-        sums, watch = np.zeros((len(rounds), game.tally.length(sizes))), np.zeros(16, np.int64)
+        sums, watch = np.zeros((len(rounds), game.metrics.length(sizes))), np.zeros(16, np.int64)
         play = engine.play_stepped if game.interpreted else engine.play_compiled
         play(game, self.live.horizon, np.array(rounds), root(self.live.seed), selected, reward, sums, watch, run)
-        return {"selected": selected, "reward": reward, **game.tally.memory(sums, sizes)}
+        return {"selected": selected, "reward": reward, **game.metrics.memory(sums, sizes)}
 
     def page(self) -> list[dict[str, Any]]:
         """Return the numbers of each policy's games: one game for all words of its sliders, and how it moves."""
@@ -297,7 +297,7 @@ class Plays:
             settings = [dict(zip([*named, *moved], [*words, *point], strict=True)) for point in points]
             games = [(_made("problem", live.problem, each), _made("policy", policy, each)) for each in settings]
             made.append({**_line(games, live.horizon, np.array(points), moved, order), "seat": len(self.seats)})
-            self.seats.append(at_play(*games[0]))
+            self.seats.append(make_session(*games[0]))
         return {"named": [order.index(name) for name in named], "games": made}
 
 
@@ -322,7 +322,7 @@ def _between(slider: Any) -> list[Any]:
     return [*values, *middles]
 
 
-_MOVING = ("params", "table", "truth", "waits", "means")
+_MOVING = ("params", "table", "metricParams", "waits", "means")
 
 
 def _line(games: list[Any], horizon: int, points: Array, moved: list[str], order: list[str]) -> dict[str, Any]:
@@ -401,15 +401,15 @@ class LiveFigure:
         if self.plays is not None:
             game = self.plays.start[0]
             sizes += tuple(game.sizes)
-            sums = game.tally.memory(np.zeros((1, game.tally.length(self.sizes))), self.sizes)
+            sums = game.metrics.memory(np.zeros((1, game.metrics.length(self.sizes))), self.sizes)
             recorded = {"selected": 2, "reward": 1, **{name: block.ndim for name, block in sums.items()}}
             self.axes = {name: axes + self.plays.several for name, axes in recorded.items()}
-            given = ["recorded", *self.axes, *["means"] * isinstance(game, OnArms)]
+            given = ["recorded", *self.axes, *["means"] * isinstance(game, ArmsSession)]
             gives |= {name: name for name in given if name not in sliders}
             self.asked += given
             if self.plays.several:
                 pass  # what two have seen is not one thing
-            elif isinstance(game, OnArms):
+            elif isinstance(game, ArmsSession):
                 gives["seen"] = "Seen(t, plays, observed, total)"
                 self.asked += ["t", "plays", "observed", "total"]
                 tuples["seen"] = Seen
@@ -417,8 +417,8 @@ class LiveFigure:
                 gives["ridge"] = "Ridge(mean, root)"
                 self.asked += ["mean", "root"]
                 tuples["ridge"] = Ridge
-        form = Form("a live picture", ", ".join(self.asked), gives, None, tuples=tuples, sizes=sizes)
-        self.bound = Bound(live.shows, form, live.settings)
+        form = CallSignature("a live picture", ", ".join(self.asked), gives, None, tuples=tuples, sizes=sizes)
+        self.bound = BoundRule(live.shows, form, live.settings)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -432,10 +432,10 @@ class LiveFigure:
         sliders = np.array(
             [s.values.index(setting[n]) if s.named else setting[n] for n, s in self.sliders.items()], float
         )
-        desk = {"params": self.bound.numbers(self.sizes), "state": state, "sliders": sliders}
+        block = {"params": self.bound.numbers(self.sizes), "state": state, "sliders": sliders}
         if self.plays is not None:
-            desk |= self.plays.played(setting, run, self.bound.asks("seen") or self.bound.asks("ridge"))
-        self.bound.interpreted(*(desk.get(name) for name in self.asked))
+            block |= self.plays.played(setting, run, self.bound.asks("seen") or self.bound.asks("ridge"))
+        self.bound.interpreted(*(block.get(name) for name in self.asked))
         blocks = self.bound.memory(state, self.sizes)
         return {name: block if block.ndim else float(block) for name, block in blocks.items()}
 
@@ -479,7 +479,7 @@ class LiveFigure:
         if self.plays is not None:
             game = self.plays.start[0]
             made["plays"], made["several"], made["rounds"] = self.plays.page(), self.plays.several, self.plays.rounds
-            made["sums"] = _lying(game.tally.memory(np.arange(game.tally.length(sizes), dtype=np.float64), sizes))
+            made["sums"] = _lying(game.metrics.memory(np.arange(game.metrics.length(sizes), dtype=np.float64), sizes))
         return made
 
 

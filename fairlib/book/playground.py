@@ -16,9 +16,9 @@ from fairlib.baselines.classic import thompson_beta, ucb1
 from fairlib.book import look
 from fairlib.core import (
     Bandit,
-    Bound,
+    BoundRule,
     ContextPolicy,
-    News,
+    Feedback,
     Number,
     PerArm,
     Policy,
@@ -35,14 +35,14 @@ from fairlib.core import (
 )
 from fairlib.core.policy import RULE
 from fairlib.delays import fcts_d, fcucb_d, geometric
-from fairlib.delays.game import _cap, semi_tally
+from fairlib.delays.game import _cap, semi_metrics
 from fairlib.exposure import fairx_ts, fairx_ucb
 from fairlib.merit import Merit, exponential, fair_policy, play_by_merit
 from fairlib.ranks import fair_greedy, separate_groups
 from fairlib.ranks.worlds import WeightedBandit
-from fairlib.rules.layout import opened
+from fairlib.rules.layout import unread_feedback
 from fairlib.shares import fair_learn, fair_ucb
-from fairlib.shares.game import Shares, _below_one_in_k, shares_tally
+from fairlib.shares.game import Shares, _below_one_in_k, shares_metrics
 from fairlib.web.reader_rule import translated
 from fairlib.web.scripts import draws, function_of, numbers, script
 from fairlib.web.translate import CHANCE, REAL, Function, Script
@@ -84,8 +84,8 @@ START: dict[str, Any] = {
 }
 """What the page shows at first: the six sellers of the first chapter, each promised a tenth of the rounds."""
 
-for _each in (shares_tally, semi_tally):
-    helper(_each)  # as `every_tally` calls them
+for _each in (shares_metrics, semi_metrics):
+    helper(_each)  # as `playground_metrics` calls them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,10 +159,10 @@ class Playground(Bandit):
         _cap(self.merit, fair.size, self.plays, int(fair.argmax()))
 
     @cached_property
-    def tally(self) -> Bound:
+    def metrics(self) -> BoundRule:
         """What the game sums: every notion's measure."""
         return arm_metrics(
-            every_tally,
+            playground_metrics,
             means=self.arms.means,
             best=self.best_reward,
             shares=self.shares,
@@ -182,7 +182,7 @@ class Playground(Bandit):
         reward : ndarray, shape (runs, R)
             Reward collected so far.
         sums : dict
-            What `tally` has kept.
+            What `metrics` has kept.
 
         Returns
         -------
@@ -196,11 +196,11 @@ class Playground(Bandit):
         >>> fl.simulate(game, fl.thompson_beta(), 9).r_regret.shape
         (1, 9)
         """
-        kept = {name: value for name, value in sums.items() if name != "regret"}  # it follows from the counts
-        return super().result(rounds, selected, reward, kept)
+        compile_cached = {name: value for name, value in sums.items() if name != "regret"}  # it follows from the counts
+        return super().result(rounds, selected, reward, compile_cached)
 
 
-def every_tally(
+def playground_metrics(
     means,
     best,
     shares,
@@ -227,11 +227,11 @@ def every_tally(
         regret[0] -= selected[a] * means[a]
         quota += math.floor(shares[a] * t + 1e-9) * (best - means[a])
     r_regret[0] = regret[0] - quota
-    shares_tally(shares, t, selected, violation, deficit)
-    semi_tally(means, optimal, p, reward_regret, signed_regret, fairness_regret)
+    shares_metrics(shares, t, selected, violation, deficit)
+    semi_metrics(means, optimal, p, reward_regret, signed_regret, fairness_regret)
 
 
-class Racer(NamedTuple):
+class Contestant(NamedTuple):
     """A policy of the playground.
 
     Parameters
@@ -243,7 +243,7 @@ class Racer(NamedTuple):
 
     Examples
     --------
-    >>> Racer(ucb1(), "chases the best arm").policy.name
+    >>> Contestant(ucb1(), "chases the best arm").policy.name
     'UCB1'
     """
 
@@ -252,9 +252,9 @@ class Racer(NamedTuple):
 
 
 @checks.checked
-def racers(
+def contestants(
     merit: Merit, shares: Shares, plays: Annotated[int, checks.InBody(checks.Integer(1, example=1))] = 1
-) -> dict[str, Racer]:
+) -> dict[str, Contestant]:
     """Return the policies that may race, by their names in a link.
 
     Parameters
@@ -268,7 +268,7 @@ def racers(
 
     Returns
     -------
-    dict of Racer
+    dict of Contestant
         The policies.
 
     Raises
@@ -278,23 +278,23 @@ def racers(
 
     Examples
     --------
-    >>> list(racers(exponential(0.5), [0.1, 0.1, 0.1], plays=2))
+    >>> list(contestants(exponential(0.5), [0.1, 0.1, 0.1], plays=2))
     ['fcucb-d', 'fcts-d']
     """
     arms = np.size(shares)
     several = {
-        "fcucb-d": Racer(fcucb_d(merit, arms, plays), "plays by merit, optimistically, and minds delays"),
-        "fcts-d": Racer(fcts_d(merit, arms, plays), "plays by the merit of drawn means, and minds delays"),
+        "fcucb-d": Contestant(fcucb_d(merit, arms, plays), "plays by merit, optimistically, and minds delays"),
+        "fcts-d": Contestant(fcts_d(merit, arms, plays), "plays by the merit of drawn means, and minds delays"),
     }
     if plays > 1:
         return several
     return {
-        "ucb1": Racer(ucb1(), "is after reward alone"),
-        "thompson": Racer(thompson_beta(), "is after reward alone"),
-        "fair-ucb": Racer(fair_ucb(shares), "keeps every promise, and is UCB1 otherwise"),
-        "fair-learn": Racer(fair_learn(thompson_beta(), shares), "keeps every promise, and is Thompson otherwise"),
-        "fairx-ucb": Racer(fairx_ucb(merit, _WIDTH), "plays by merit, optimistically"),
-        "fairx-ts": Racer(fairx_ts(merit), "plays by the merit of drawn means"),
+        "ucb1": Contestant(ucb1(), "is after reward alone"),
+        "thompson": Contestant(thompson_beta(), "is after reward alone"),
+        "fair-ucb": Contestant(fair_ucb(shares), "keeps every promise, and is UCB1 otherwise"),
+        "fair-learn": Contestant(fair_learn(thompson_beta(), shares), "keeps every promise, and is Thompson otherwise"),
+        "fairx-ucb": Contestant(fairx_ucb(merit, _WIDTH), "plays by merit, optimistically"),
+        "fairx-ts": Contestant(fairx_ts(merit), "plays by the merit of drawn means"),
         **several,
     }
 
@@ -351,12 +351,14 @@ def contents() -> dict[str, Any]:
     for arms in range(2, 11):
         means, shares, merit = [0.5] * arms, [0.0] * arms, exponential(1.0)
         game = Playground(bernoulli(means), delay=geometric([0.5] * arms), shares=shares, merit=merit)
-        games: dict[str, tuple[Any, Racer]] = {name: (game, each) for name, each in racers(merit, shares).items()}
-        games["fair-greedy"] = candidates(means), Racer(fair_greedy(), "ranks each candidate within its own group")
+        games: dict[str, tuple[Any, Contestant]] = {
+            name: (game, each) for name, each in contestants(merit, shares).items()
+        }
+        games["fair-greedy"] = candidates(means), Contestant(fair_greedy(), "ranks each candidate within its own group")
         for name, (problem, (policy, says)) in games.items():
             if arms == 2:
                 head = {"name": policy.name, "says": says, "look": _drawn(policy.name)}
-                sums = list(problem.tally.rule.memory)
+                sums = list(problem.metrics.rule.memory)
                 made[name] = {**head, "script": script(problem, policy), "sums": sums, "numbers": []}
             made[name]["numbers"].append({**numbers(problem, policy, 1), "rounds": []})
     return {"start": START, "spread": _SPREAD, "short": SHORT, "policies": made, "own": _drawn("your rule")}
@@ -384,7 +386,7 @@ def own_contents() -> dict[str, Any]:
     >>> sorted(own_contents()["known"]["draws"])
     ['beta', 'normal', 'random', 'standard_exponential', 'standard_normal']
     """
-    helpers = [any_of_the_best, explore, largest, share_out, try_each_once, opened]
+    helpers = [any_of_the_best, explore, largest, share_out, try_each_once, unread_feedback]
     drawn, made = Script(draws()), {"random": "def random(rng):\n    return drawn_random(rng)"}
     natives = {"drawn_random": "$double"}
     for name, given in _DRAWS.items():
@@ -398,7 +400,7 @@ def own_contents() -> dict[str, Any]:
         "known": {
             "flat": RULE.flat,
             "gives": dict(RULE.gives),
-            "tuples": {"Seen": Seen._fields, "News": News._fields},
+            "tuples": {"Seen": Seen._fields, "Feedback": Feedback._fields},
             "helpers": {each.__name__: function_of(each).text for each in helpers},
             "draws": made,
             "natives": natives,

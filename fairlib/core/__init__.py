@@ -29,11 +29,11 @@ from fairlib.core.policy import Policy, of_one_play
 from fairlib.core.result import Result
 from fairlib.core.ridge import Ridge, absorb, dot, posterior_settings, width
 from fairlib.core.steps import any_of_the_best, explore, largest, select, share_out, try_each_once
-from fairlib.rules.bound_rule import Bound, described, shown
+from fairlib.rules.bound_rule import BoundRule, described, shown
 from fairlib.rules.jit import helper
 from fairlib.rules.rule import (
     Array,
-    News,
+    Feedback,
     Number,
     PerArm,
     PerDimension,
@@ -64,7 +64,7 @@ __all__ = [
     "ask",
     "helper",
     "Seen",
-    "News",
+    "Feedback",
     "Array",
     "Number",
     "PerArm",
@@ -93,7 +93,7 @@ __all__ = [
     "absorb",
     "posterior_settings",
     "Result",
-    "Bound",
+    "BoundRule",
     "described",
     "shown",
 ]

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.core.result import Result
-from fairlib.rules.bound_rule import Bound, described
-from fairlib.rules.signature import Form
+from fairlib.rules.bound_rule import BoundRule, described
+from fairlib.rules.signature import CallSignature
 
-DRAW = Form(
+DRAW = CallSignature(
     what="what draws a reward",
     flat="params, arm, rng",
     gives={"arm": "arm", "rng": "rng"},
@@ -26,17 +26,17 @@ DRAW = Form(
 )
 """How the engine calls what draws a reward; a setting is a number, or a row of numbers, of the arm in question."""
 
-DELAY = Form(
+DELAY = CallSignature(
     what="what draws a delay",
     flat="params, arm, reward, rng",
     gives={"arm": "arm", "reward": "reward", "rng": "rng"},
     signature=int64(float64[:, ::1], int64, float64, types.npy_rng),
-    answer="whole_rounds({})",
+    answer="delay_rounds({})",
     by_arm=True,
 )
 """How the engine calls what draws a delay; a setting is a number, or a row of numbers, of the arm in question."""
 
-TALLY = Form(
+METRICS = CallSignature(
     what="what a game sums",
     flat="params, state, t, p, selected",
     gives={"t": "t", "p": "p", "selected": "selected"},
@@ -89,7 +89,7 @@ class Arms:
         **settings: ArrayLike,
     ) -> None:
         self.means = np.asarray(means)
-        self.draw = Bound(draw, DRAW, settings)
+        self.draw = BoundRule(draw, DRAW, settings)
         _of_arms(self.draw, self.means.size)
         for name, value in self.draw.settings.items():  # infinity is a setting of delays only
             checks.array(name, value)
@@ -103,7 +103,7 @@ class Arms:
         return MappingProxyType(self.draw.settings)
 
 
-def _of_arms(draw: Bound, arms: int | None) -> int | None:
+def _of_arms(draw: BoundRule, arms: int | None) -> int | None:
     """Return of how many arms the settings are; refuse those that are not of as many as they must be."""
     for name, value in draw.settings.items():
         if np.ndim(value) not in (1, 2):
@@ -259,7 +259,7 @@ class Delay:
         name: Annotated[str, checks.Text()] = "own",
         **settings: ArrayLike,
     ) -> None:
-        self.name, self.draw = name, Bound(draw, DELAY, settings)
+        self.name, self.draw = name, BoundRule(draw, DELAY, settings)
         self.arms = _of_arms(self.draw, None)
         given, rng = self.draw.settings, np.random.default_rng(0)
         asked = [each for each in self.draw.rule.arguments if each not in given]
@@ -330,9 +330,9 @@ class Bandit:
         return float(np.sort(self.arms.means)[-self.plays :].sum())
 
     @cached_property
-    def tally(self) -> Bound:
+    def metrics(self) -> BoundRule:
         """What the game sums round by round; nothing here, as the regret follows from the counts alone."""
-        return arm_metrics(no_tally)
+        return arm_metrics(no_metrics)
 
     def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, Any]) -> Result:
         """Read off what a policy earned and lost.
@@ -346,7 +346,7 @@ class Bandit:
         reward : ndarray, shape (runs, R)
             Reward collected so far.
         sums : dict
-            What `tally` had summed, by name, each of shape (runs, R).
+            What `metrics` had summed, by name, each of shape (runs, R).
 
         Returns
         -------
@@ -390,7 +390,7 @@ def earned(plays: ArrayLike, means: ArrayLike) -> Any:
     return (np.asarray(plays) * np.asarray(means)).sum(axis=-1)
 
 
-def arm_metrics(function: Any, **settings: Any) -> Bound:
+def arm_metrics(function: Any, **settings: Any) -> BoundRule:
     """Return what a game on arms sums, round by round, besides rewards and plays.
 
     Parameters
@@ -404,7 +404,7 @@ def arm_metrics(function: Any, **settings: Any) -> Bound:
     Returns
     -------
     Bound
-        What the property `tally` of a game is to return.
+        What the property `metrics` of a game is to return.
 
     Raises
     ------
@@ -419,7 +419,7 @@ def arm_metrics(function: Any, **settings: Any) -> Bound:
     >>> arm_metrics(wasted, means=[0.9, 0.5])
     wasted(means=[0.9, 0.5])
     """
-    return Bound(function, TALLY, settings)
+    return BoundRule(function, METRICS, settings)
 
 
 @checks.checked
@@ -476,7 +476,7 @@ def check_no_delay(game: Bandit) -> None:
         )
 
 
-def no_tally():
+def no_metrics():
     """Sum nothing."""
 
 

@@ -12,13 +12,13 @@ from numba import float64, int64, types
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.core.policy import Ruled
+from fairlib.core.policy import BasePolicy
 from fairlib.core.result import Result
 from fairlib.core.ridge import RIDGE, Ridge
-from fairlib.rules.bound_rule import Bound, described
+from fairlib.rules.bound_rule import BoundRule, described
 from fairlib.rules.jit import helper
-from fairlib.rules.rule import News, Number, Rule
-from fairlib.rules.signature import Form
+from fairlib.rules.rule import Feedback, Number, Rule
+from fairlib.rules.signature import CallSignature
 
 
 class Now(NamedTuple):
@@ -72,12 +72,12 @@ class Past(NamedTuple):
 
 PAST = types.NamedTuple((float64[:, :, ::1], int64[:, ::1], int64[::1], float64[::1]), Past)
 
-CONTEXT_RULE = Form(
+CONTEXT_RULE = CallSignature(
     what="the rule of a policy with contexts",
-    flat="params, state, t, contexts, groups, ridge, past, mail, arms, rewards, rounds, chances, rng, p",
+    flat="params, state, t, contexts, groups, ridge, past, cursors, arms, rewards, rounds, chances, rng, p",
     gives={
         "now": "Now(t, contexts, groups)",
-        "news": "opened(mail, arms, rewards, rounds, chances)",
+        "feedback": "unread_feedback(cursors, arms, rewards, rounds, chances)",
         "ridge": "ridge",
         "past": "past",
         "rng": "rng",
@@ -85,16 +85,16 @@ CONTEXT_RULE = Form(
     },
     signature=int64(
         *(float64[::1], float64[::1], int64, float64[:, ::1], int64[::1], RIDGE, PAST),
-        *(int64[::1], int64[::1], float64[::1], int64[::1], float64[::1]),  # mail to chances
+        *(int64[::1], int64[::1], float64[::1], int64[::1], float64[::1]),  # cursors to chances
         *(types.npy_rng, float64[::1]),
     ),
-    answer="told({})",
-    tuples={"now": Now, "news": News, "ridge": Ridge, "past": Past},
+    answer="as_action({})",
+    tuples={"now": Now, "feedback": Feedback, "ridge": Ridge, "past": Past},
     sizes=("K", "d", "G", "T"),
 )
 """How the engine calls a policy's rule where arms have contexts."""
 
-ROUND = Form(
+ROUND = CallSignature(
     what="what draws a round",
     flat="params, rng, contexts, groups, means, rewards",
     gives={name: name for name in ("rng", "contexts", "groups", "means", "rewards")},
@@ -102,7 +102,7 @@ ROUND = Form(
 )
 """How the engine calls what draws a round."""
 
-CONTEXT_TALLY = Form(
+CONTEXT_METRICS = CallSignature(
     what="what a game with contexts sums",
     flat="params, state, t, groups, means, p, played",
     gives={name: name for name in ("t", "groups", "means", "p", "played")},
@@ -112,7 +112,7 @@ CONTEXT_TALLY = Form(
 """How the engine calls what sums a quantity of a game's own, round by round; its memory is the sums."""
 
 
-class ContextPolicy(Ruled):
+class ContextPolicy(BasePolicy):
     """A policy for games with contexts: a rule with its settings.
 
     Parameters
@@ -221,7 +221,7 @@ class World:
         **settings: Any,
     ) -> None:
         self.arms, self.dimension, self.groups = arms, dimension, groups
-        self.draw = Bound(draw, ROUND, settings)
+        self.draw = BoundRule(draw, ROUND, settings)
 
     def __repr__(self) -> str:
         groups = f", groups={self.groups}" if self.groups > 1 else ""
@@ -408,9 +408,9 @@ class ContextBandit:
         return described(self)
 
     @cached_property
-    def tally(self) -> Bound:
+    def metrics(self) -> BoundRule:
         """What the game sums round by round: the regret."""
-        return context_metrics(regret_tally)
+        return context_metrics(regret_metrics)
 
     def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, Any]) -> Result:
         """Collect what happened.
@@ -424,7 +424,7 @@ class ContextBandit:
         reward : ndarray, shape (runs, R)
             Reward collected so far.
         sums : dict
-            What `tally` had summed, by name, the regret among it: best expected reward of each round less that of
+            What `metrics` had summed, by name, the regret among it: best expected reward of each round less that of
             the arm played.
 
         Returns
@@ -468,7 +468,7 @@ def shortfall(means: Any, played: int) -> float:
     return best - means[played]
 
 
-def context_metrics(function: Any, **settings: Any) -> Bound:
+def context_metrics(function: Any, **settings: Any) -> BoundRule:
     """Return what a game with contexts sums, round by round, besides rewards and plays.
 
     Parameters
@@ -482,7 +482,7 @@ def context_metrics(function: Any, **settings: Any) -> Bound:
     Returns
     -------
     Bound
-        What the property `tally` of a game is to return; one of the sums must be called `regret`.
+        What the property `metrics` of a game is to return; one of the sums must be called `regret`.
 
     Raises
     ------
@@ -496,9 +496,9 @@ def context_metrics(function: Any, **settings: Any) -> Bound:
     >>> context_metrics(wasted)
     wasted()
     """
-    return Bound(function, CONTEXT_TALLY, settings)
+    return BoundRule(function, CONTEXT_METRICS, settings)
 
 
-def regret_tally(means, played, regret: Number):
+def regret_metrics(means, played, regret: Number):
     """Sum the regret."""
     regret[0] += shortfall(means, played)

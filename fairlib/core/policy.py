@@ -8,33 +8,33 @@ import numpy as np
 from numba import float64, int64, types
 
 from fairlib import checks
-from fairlib.rules.bound_rule import Bound, RuleOwner, shown
+from fairlib.rules.bound_rule import BoundRule, RuleOwner, shown
 from fairlib.rules.layout import Layout, Pluggable
-from fairlib.rules.rule import Learner, News, Rule, Seen
-from fairlib.rules.signature import Form
+from fairlib.rules.rule import Feedback, Learner, Rule, Seen
+from fairlib.rules.signature import CallSignature
 
-RULE = Form(
+RULE = CallSignature(
     what="the rule of a policy on arms",
-    flat="params, state, t, selected, observed, total, mail, arms, rewards, rounds, chances, rng, p",
+    flat="params, state, t, selected, observed, total, cursors, arms, rewards, rounds, chances, rng, p",
     gives={
         "seen": "Seen(t, selected, observed, total)",
-        "news": "opened(mail, arms, rewards, rounds, chances)",
+        "feedback": "unread_feedback(cursors, arms, rewards, rounds, chances)",
         "rng": "rng",
         "p": "p",
     },
     signature=int64(
         *(float64[::1], float64[::1], int64, int64[::1], int64[::1], float64[::1]),  # params to total
-        *(int64[::1], int64[::1], float64[::1], int64[::1], float64[::1]),  # mail to chances
+        *(int64[::1], int64[::1], float64[::1], int64[::1], float64[::1]),  # cursors to chances
         *(types.npy_rng, float64[::1]),
     ),
-    answer="told({})",
-    tuples={"seen": Seen, "news": News},
+    answer="as_action({})",
+    tuples={"seen": Seen, "feedback": Feedback},
     sizes=("K", "T"),
 )
 """How the engine calls a policy's rule on arms."""
 
 
-class Ruled(RuleOwner):
+class BasePolicy(RuleOwner):
     """What all policies have: a name, a rule and its settings. Made as a `Policy` or a `ContextPolicy`.
 
     Parameters
@@ -58,11 +58,11 @@ class Ruled(RuleOwner):
 
     Examples
     --------
-    >>> isinstance(Policy("the first", lambda p: 0), Ruled)
+    >>> isinstance(Policy("the first", lambda p: 0), BasePolicy)
     True
     """
 
-    form: Form
+    form: CallSignature
     horizon: int | None
     interpret: bool
     _more: tuple[str, ...] = ()  # what else a kind of policy is made with, besides settings
@@ -79,8 +79,8 @@ class Ruled(RuleOwner):
                 )
         self.name, self.rule = name, rule
         asked = [each for each in handed if each in rule.arguments and each not in rule.memory]
-        self.bound = Bound(rule, self.form, {**settings, **{each: handed[each] for each in asked if handed[each]}})
-        learners = [each for each in self.settings.values() if isinstance(each, Ruled)]
+        self.bound = BoundRule(rule, self.form, {**settings, **{each: handed[each] for each in asked if handed[each]}})
+        learners = [each for each in self.settings.values() if isinstance(each, BasePolicy)]
         self.interpret = bool(interpret) or any(each.interpret for each in learners)
 
     @property
@@ -171,7 +171,7 @@ def _what(setting: Any) -> str:
     return f"an array with {np.ndim(setting)} axes" if np.ndim(setting) else "a number"
 
 
-class Policy(Ruled, Pluggable):
+class Policy(BasePolicy, Pluggable):
     """A policy for games on arms: a rule with its settings, which is all that a learner is.
 
     Parameters
@@ -249,11 +249,11 @@ class Policy(Ruled, Pluggable):
         layout.take(inner)
         layout.functions["Learner"] = Learner
         state = layout.block(prefix.rstrip("_"), lambda sizes: (inner.length(sizes),))
-        mail, first = "mail", 2 * layout.readers
+        cursors, first = "cursors", 2 * layout.readers
         if inner.readers:  # each reader has its own two numbers, from where to where news waits for it
             layout.readers += inner.readers
-            mail = f"mail[{first} : {2 * layout.readers}]"
-        engine = f"t, selected, observed, total, {mail}, arms, rewards, rounds, chances, rng"
+            cursors = f"cursors[{first} : {2 * layout.readers}]"
+        engine = f"t, selected, observed, total, {cursors}, arms, rewards, rounds, chances, rng"
         return f"Learner({prefix}flat, {layout.array(inner.numbers)}, {state}, {engine})"
 
 

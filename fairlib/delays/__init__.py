@@ -6,7 +6,7 @@ doors: `laws`, of the delay; `game`, the bandit and its result; `policies`, with
 `theory`, the bounds.
 """
 
-from fairlib.delays.game import SemiBandit, SemiResult, semi_tally
+from fairlib.delays.game import SemiBandit, SemiResult, semi_metrics
 from fairlib.delays.laws import (
     Law,
     biased,
@@ -81,7 +81,7 @@ __all__ = [
     "empirical",
     "SemiResult",
     "SemiBandit",
-    "semi_tally",
+    "semi_metrics",
     "dependent_rounding",
     "play_top",
     "take_turns",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.core import Bandit, Bound, Number, Result, arm_metrics
+from fairlib.core import Bandit, BoundRule, Number, Result, arm_metrics
 from fairlib.delays.laws import Law
 from fairlib.merit import Merit, fair_policy
 
@@ -84,9 +84,9 @@ class SemiBandit(Bandit):
         return fair_policy(self.merit, self.arms.means, self.plays)
 
     @cached_property
-    def tally(self) -> Bound:
+    def metrics(self) -> BoundRule:
         """What the game sums: the three regrets."""
-        return arm_metrics(semi_tally, means=self.arms.means, optimal=self.optimal)
+        return arm_metrics(semi_metrics, means=self.arms.means, optimal=self.optimal)
 
     @checks.checked
     def quantiles(self, q: Quantile) -> NDArray[np.float64]:
@@ -123,7 +123,7 @@ class SemiBandit(Bandit):
         return self.delay.quantiles(q, self.arms.means)
 
 
-def semi_tally(means, optimal, p, reward_regret: Number, signed_regret: Number, fairness_regret: Number):
+def semi_metrics(means, optimal, p, reward_regret: Number, signed_regret: Number, fairness_regret: Number):
     """Sum the three regrets, from the probabilities and not from the plays."""
     lost, apart = 0.0, 0.0
     for a in range(p.size):

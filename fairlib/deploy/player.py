@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks, files
 from fairlib.core.contexts import ContextPolicy
 from fairlib.core.policy import Policy
-from fairlib.engine.agent import Seat, absorber, fresh_past, fresh_ridge
+from fairlib.engine.agent import Agent, absorber, fresh_past, fresh_ridge
 from fairlib.engine.seeding import AnySeed, root, streams
 from fairlib.engine.simulate import check_memory
 from fairlib.engine.stepping import AnyPolicy
@@ -92,7 +92,7 @@ class Player:
     >>> import fairlib as fl
     >>> player = fl.Player(fl.ucb1(), arms=2)
     >>> first, second = player.choose(), player.choose()
-    >>> player.observe(second.round, 1.0)  # the news of the second round is there before that of the first
+    >>> player.observe(second.round, 1.0)  # the feedback of the second round is there before that of the first
     >>> player.observe(first.round, 0.0)
     >>> player.choose().arms
     (1,)
@@ -116,7 +116,7 @@ class Player:
         room = sum(math.prod(shape) for shape, _ in _room(policy, sizes).values())
         check_memory(8 * room, f"what {policy.name!r} remembers of {self.arms:,} arms", "take fewer arms or rounds")
         rule = policy.bound.interpreted if policy.interpret else policy.bound.ready(f"the rule of {policy.name!r}", 2)
-        self._seat = Seat(policy, rule, sizes)
+        self._seat = Agent(policy, rule, sizes)
         self._own, _ = streams(root(seed), 0)
         self._t = 0
         self._selected, self._observed = np.zeros(self.arms, np.int64), np.zeros(self.arms, np.int64)
@@ -360,7 +360,11 @@ class Player:
                 "waiting_arms": np.array([row[1] for row in rows], np.int64),
                 "waiting_chances": np.array([row[2] for row in rows], np.float64),
                 **dict(
-                    zip(("news_arms", "news_rewards", "news_rounds", "news_chances"), self._seat.unread, strict=True)
+                    zip(
+                        ("feedback_arms", "feedback_rewards", "feedback_rounds", "feedback_chances"),
+                        self._seat.unread,
+                        strict=True,
+                    )
                 ),
             }
             if self._contextual:
@@ -437,16 +441,18 @@ class Player:
         self._own.bit_generator.state = _state(heading["own"])
         for name, array in self._kept().items():
             array[...] = arrays[name]
-        waiting, news = ([arrays[name] for name in _LISTS if name.startswith(each)] for each in ("waiting", "news"))
-        for holds, must in self._musts(waiting, news, arrays.get("waiting_contexts")):
+        waiting, feedback = (
+            [arrays[name] for name in _LISTS if name.startswith(each)] for each in ("waiting", "feedback")
+        )
+        for holds, must in self._musts(waiting, feedback, arrays.get("waiting_contexts")):
             if not holds:
                 raise ValueError(must)
         for i, (t, arm, chance) in enumerate(zip(*(each.tolist() for each in waiting), strict=True)):
             shown = np.ascontiguousarray(arrays["waiting_contexts"][i]) if self._contextual else None
             self._waiting.setdefault(t, _Waiting({}, shown)).chances[arm] = chance
-        self._seat.unread = news
+        self._seat.unread = feedback
 
-    def _musts(self, waiting: list[Any], news: list[Any], contexts: Any) -> Iterator[tuple[bool, str]]:
+    def _musts(self, waiting: list[Any], feedback: list[Any], contexts: Any) -> Iterator[tuple[bool, str]]:
         """Name what holds of each player, and say whether it does; who asks must stop at the first that doesn't."""
         t, k, sent, seen = self._t, self.arms, self._selected, self._observed
         low, high = self.rewards
@@ -466,8 +472,11 @@ class Player:
         many = np.unique(rounds, return_counts=True)[1]
         yield bool((many <= self.plays).all()), f"no more than {self.plays} arms may wait for a round"
 
-        arms, rewards, told, chances = news
-        yield len({each.size for each in news}) == 1, "news_arms, _rewards, _rounds and _chances must be of one length"
+        arms, rewards, told, chances = feedback
+        yield (
+            len({each.size for each in feedback}) == 1,
+            "feedback_arms, _rewards, _rounds and _chances must be of one length",
+        )
         yield _within(told, 1, t) and _within(arms, 0, k - 1), "news must be of arms and rounds that were played"
         yield _within(rewards, low, high) and _within(chances, 0, 1), "news must have rewards and chances in range"
         heard = set(zip(told.tolist(), arms.tolist(), strict=True))
@@ -542,7 +551,12 @@ _OF_NUMBERS = ArithmeticError, LookupError, MemoryError, ValueError
 
 # The lists of a saved player, of any length; their order is that in which they are read.
 _LISTS: dict[str, Any] = {"waiting_rounds": np.int64, "waiting_arms": np.int64, "waiting_chances": np.float64}
-_LISTS |= {"news_arms": np.int64, "news_rewards": np.float64, "news_rounds": np.int64, "news_chances": np.float64}
+_LISTS |= {
+    "feedback_arms": np.int64,
+    "feedback_rewards": np.float64,
+    "feedback_rounds": np.int64,
+    "feedback_chances": np.float64,
+}
 
 
 def _sizes(policy: Any, arms: Any, dimension: Any, groups: Any, horizon: Any) -> dict[str, int]:

@@ -384,7 +384,7 @@ class Service:
         for row in rows:
             number, what, request, t, arm, _, text, reward = row
             try:
-                if what == "news":
+                if what == "feedback":
                     self._player.observe(t, reward, arm)
                 elif what == "choice":
                     found = [row, *islice(rows, plays - 1)]

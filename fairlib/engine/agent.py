@@ -11,13 +11,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from fairlib.core.contexts import Past
-from fairlib.core.policy import Ruled
+from fairlib.core.policy import BasePolicy
 from fairlib.core.ridge import Ridge, absorb
 from fairlib.core.steps import select
-from fairlib.rules.jit import compiled, direct
+from fairlib.rules.jit import compiled, entry_point
 
 
-class Seat:
+class Agent:
     """A policy with its memory and the news that it has not read.
 
     Parameters
@@ -32,12 +32,12 @@ class Seat:
     Examples
     --------
     >>> import fairlib as fl
-    >>> seat = Seat(fl.ucb1(), fl.ucb1().bound.interpreted, {"K": 2, "T": 10})
+    >>> seat = Agent(fl.ucb1(), fl.ucb1().bound.interpreted, {"K": 2, "T": 10})
     >>> seat.choose((1, np.zeros(2, int), np.zeros(2, int), np.zeros(2)), np.random.default_rng(0), 1)
     array([0])
     """
 
-    def __init__(self, policy: Ruled, rule: Any, sizes: dict[str, int]) -> None:
+    def __init__(self, policy: BasePolicy, rule: Any, sizes: dict[str, int]) -> None:
         self.rule, self.bound, self.sizes, self.name = rule, policy.bound, sizes, policy.name
         self.params, self.state, self.p = self.bound.numbers(sizes), self.bound.state(sizes), np.zeros(sizes["K"])
         self._unread: list[tuple[int, float, int, float]] = []
@@ -93,7 +93,7 @@ class Seat:
         """Ask the rule, and return the arms that it plays, or nothing if its answer is none."""
         return self.settle(self.ask(given, rng), rng.random(), plays)
 
-    def copy(self) -> "Seat":
+    def copy(self) -> "Agent":
         """Return the same seat with a memory of its own: what is asked of the one, the other will not remember."""
         other = copy(self)
         other.state, other.p = self.state.copy(), self.p.copy()
@@ -165,7 +165,7 @@ def selector() -> Any:
     >>> selector()(np.array([0.25, 0.75]), 0.5, chosen), chosen
     (True, array([1]))
     """
-    return direct(compiled(select, boolean(float64[::1], float64, int64[::1])))
+    return entry_point(compiled(select, boolean(float64[::1], float64, int64[::1])))
 
 
 def fresh_past(rounds: int, arms: int, dimension: int) -> Past:

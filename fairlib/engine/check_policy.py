@@ -29,8 +29,8 @@ from fairlib.core.contexts import ContextBandit, ContextPolicy, sphere
 from fairlib.core.policy import Policy
 from fairlib.engine.seeding import root, streams
 from fairlib.engine.simulate import check_memory
-from fairlib.engine.stepping import AnyPolicy, AtPlay, OnArms, at_play
-from fairlib.rules.argument_block import OnDesk
+from fairlib.engine.stepping import AnyPolicy, ArmsSession, Session, make_session
+from fairlib.rules.argument_block import BlockCall
 from fairlib.rules.jit import PACKAGE
 from fairlib.rules.rule import Rule
 from fairlib.rules.snapshot import codes, is_library
@@ -124,7 +124,7 @@ def check_policy(
         raise TypeError(f"policy must be a Policy or ContextPolicy, such as ucb1(), not {checks.said(policy)}")
     _look_outside(policy)
     with _faults_said(policy):
-        plain, relabelled = (at_play(world, policy.replace(interpret=True)) for world in worlds)
+        plain, relabelled = (make_session(world, policy.replace(interpret=True)) for world in worlds)
         first = list(islice(_rounds(plain, _watched(plain), kept=True), _PLAIN))
         if _parting(first, _rounds(plain, plain.rule)):
             raise ValueError(
@@ -139,8 +139,8 @@ def check_policy(
         if policy.interpret:
             return
 
-        swift = at_play(worlds[0], policy)
-        if not isinstance(swift.rule, OnDesk):
+        swift = make_session(worlds[0], policy)
+        if not isinstance(swift.rule, BlockCall):
             return
         rest = _rounds(swift, _watched(swift))
         # A difference in the last bit of a probability is other play in one game in 10^16, but other play it is.
@@ -166,7 +166,9 @@ def _faults_said(policy: Any) -> Iterator[None]:
             raise ValueError(f"the rule of {policy.name!r} must not divide by 0 with // or %: {error}") from error
 
 
-def _rounds(game: AtPlay, rule: Callable[..., Any], told: list[Any] | None = None, kept: bool = False) -> Iterator[Any]:
+def _rounds(
+    game: Session, rule: Callable[..., Any], told: list[Any] | None = None, kept: bool = False
+) -> Iterator[Any]:
     """Play a game, always from the same seed; or tell what happened in another, by a stream that hides its seed.
 
     The rounds that are yielded change later, unless they are to be kept.
@@ -175,7 +177,7 @@ def _rounds(game: AtPlay, rule: Callable[..., Any], told: list[Any] | None = Non
     other.rule = rule
     own, world = streams(root(7), 0)
     if told is not None:
-        other.draw = _telling(told, isinstance(game, OnArms))
+        other.draw = _telling(told, isinstance(game, ArmsSession))
         state = own.bit_generator.state
         own, world = streams(root(8), 0)
         own.bit_generator.state = state
@@ -214,13 +216,13 @@ _NAMES |= {"arms": "news.arm", "rewards": "news.reward", "rounds": "news.round",
 _NAMES |= {"contexts": "now.contexts", "groups": "now.groups", "ridge": "ridge", "past": "past"}
 
 
-def _watched(game: AtPlay) -> Callable[..., Any]:
+def _watched(game: Session) -> Callable[..., Any]:
     """Return a game's rule, which is to say so when it writes to what is not its own.
 
     In plain Python it is given copies, so that one that keeps them does not see what comes later.
     """
     names, rule = game.policy.form.flat.split(", "), game.rule
-    copied = not isinstance(rule, OnDesk)
+    copied = not isinstance(rule, BlockCall)
 
     def watched(*given: Any) -> Any:
         passed = dict(zip(names, given, strict=True))

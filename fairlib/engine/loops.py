@@ -6,33 +6,33 @@ from typing import Any
 import numpy as np
 from numba import boolean, float64, int64, types
 
-from fairlib.core.arms import DELAY, DRAW, TALLY
-from fairlib.core.contexts import CONTEXT_RULE, CONTEXT_TALLY, ROUND
+from fairlib.core.arms import DELAY, DRAW, METRICS
+from fairlib.core.contexts import CONTEXT_METRICS, CONTEXT_RULE, ROUND
 from fairlib.core.policy import RULE
 from fairlib.core.ridge import absorb
 from fairlib.core.steps import select
 from fairlib.rules.jit import compiled
-from fairlib.rules.signature import Form
+from fairlib.rules.signature import CallSignature
 
 _CHAINS = 2**18
 
 
 def play_rounds(
     rule: Any,
-    on_desk: Any,
+    block: Any,
     draw: Any,
     table: Any,
     delay: Any,
     waits: Any,
     late: bool,
     plays: int,
-    tally: Any,
+    metrics: Any,
     to_sum: Any,
     p: Any,
     selected: Any,
     observed: Any,
     total: Any,
-    mail: Any,
+    cursors: Any,
     arms: Any,
     rewards: Any,
     rounds: Any,
@@ -51,7 +51,7 @@ def play_rounds(
     number = p.size
     chosen = np.zeros(plays, np.int64)
     collected = 0.0
-    wants_news, last = mail.size > 0, recorded[-1]
+    wants_news, last = cursors.size > 0, recorded[-1]
     p_is_read = wants_news or sums.size > 0  # else what a rule that tells its arm leaves in p is wiped out unread
     # Feedback under way: messages in places 1, 2, ..., each in the chain of the round in which it is due, modulo the
     # number of chains; `free` begins the chain of those places that are free again. Here, too, what is never written to
@@ -72,25 +72,25 @@ def play_rounds(
         watch[1] = t
         for a in range(number):
             p[a] = 0.0
-        told = rule(on_desk, t, own)
+        action = rule(block, t, own)
         u = own.random()
-        if told >= 0:
-            if told >= number or plays > 1:
+        if action >= 0:
+            if action >= number or plays > 1:
                 return t
-            chosen[0] = told
+            chosen[0] = action
             if p_is_read:
                 for a in range(number):
                     p[a] = 0.0
-                p[told] = 1.0
-        elif told < -1 or not select(p, u, chosen):
+                p[action] = 1.0
+        elif action < -1 or not select(p, u, chosen):
             return t
         if wants_news:
             unread = False
-            for j in range(0, mail.size, 2):
-                unread = unread or mail[j] < mail[j + 1]
+            for j in range(0, cursors.size, 2):
+                unread = unread or cursors[j] < cursors[j + 1]
             if not unread:
-                for j in range(mail.size):
-                    mail[j] = 0
+                for j in range(cursors.size):
+                    cursors[j] = 0
         for j in range(plays):
             arm = chosen[j]
             x = draw(table, arm, world)
@@ -103,12 +103,12 @@ def play_rounds(
                 observed[arm] += 1
                 total[arm] += x
                 if wants_news:
-                    if mail[1] == room:
+                    if cursors[1] == room:
                         watch[2] = 1
                         return 0
-                    arms[mail[1]], rewards[mail[1]], rounds[mail[1]], chances[mail[1]] = arm, x, t, p[arm]
-                    for i in range(1, mail.size, 2):
-                        mail[i] += 1
+                    arms[cursors[1]], rewards[cursors[1]], rounds[cursors[1]], chances[cursors[1]] = arm, x, t, p[arm]
+                    for i in range(1, cursors.size, 2):
+                        cursors[i] += 1
             elif wait < -1:
                 return -t
             elif 0 < wait <= last - t:
@@ -141,16 +141,16 @@ def play_rounds(
                     observed[arm_of[message]] += 1
                     total[arm_of[message]] += reward_of[message]
                     if wants_news:
-                        if mail[1] == room:
+                        if cursors[1] == room:
                             watch[2] = 1
                             return 0
-                        arms[mail[1]], rewards[mail[1]] = arm_of[message], reward_of[message]
-                        rounds[mail[1]], chances[mail[1]] = round_of[message], chance_of[message]
-                        for i in range(1, mail.size, 2):
-                            mail[i] += 1
+                        arms[cursors[1]], rewards[cursors[1]] = arm_of[message], reward_of[message]
+                        rounds[cursors[1]], chances[cursors[1]] = round_of[message], chance_of[message]
+                        for i in range(1, cursors.size, 2):
+                            cursors[i] += 1
                 message = after
         if sums.size > 0:
-            tally(to_sum, t)
+            metrics(to_sum, t)
         if t == recorded[at]:
             for a in range(selected.size):  # slices would take two seconds more to compile
                 selected_at[at, a] = selected[a]
@@ -163,11 +163,11 @@ def play_rounds(
 
 def play_contexts(
     rule: Any,
-    on_desk: Any,
+    block: Any,
     draw: Any,
     to_fill: Any,
     number: int,
-    tally: Any,
+    metrics: Any,
     to_sum: Any,
     p: Any,
     selected: Any,
@@ -181,7 +181,7 @@ def play_contexts(
     past_groups: Any,
     past_played: Any,
     past_rewards: Any,
-    mail: Any,
+    cursors: Any,
     arm_of: Any,
     reward_of: Any,
     round_of: Any,
@@ -212,16 +212,16 @@ def play_contexts(
                 fine = fine and -np.inf < contexts[a, i] < np.inf
             if not fine:
                 return -t
-        told = rule(on_desk, t, own)
+        action = rule(block, t, own)
         u = own.random()
-        if told >= 0:
-            if told >= arms:
+        if action >= 0:
+            if action >= arms:
                 return t
             for a in range(arms):
                 p[a] = 0.0
-            p[told] = 1.0
-            chosen[0] = told
-        elif told < -1 or not select(p, u, chosen):
+            p[action] = 1.0
+            chosen[0] = action
+        elif action < -1 or not select(p, u, chosen):
             return t
         arm = chosen[0]
         selected[arm] += 1
@@ -235,10 +235,10 @@ def play_contexts(
                     past_contexts[t - 1, a, i] = contexts[a, i]
             past_played[t - 1] = arm
             past_rewards[t - 1] = rewards[arm]
-        if mail.size > 0:
-            mail[0], mail[1] = 0, 1
+        if cursors.size > 0:
+            cursors[0], cursors[1] = 0, 1
             arm_of[0], reward_of[0], round_of[0], chance_of[0] = arm, rewards[arm], t, p[arm]
-        tally(to_sum, t, arm)
+        metrics(to_sum, t, arm)
         if t == recorded[at]:
             for a in range(selected.size):
                 selected_at[at, a] = selected[a]
@@ -258,13 +258,13 @@ _NEWS = (_WHOLES, _WHOLES, _FLOATS, _WHOLES, _FLOATS)
 _RUN = (_FLOATS, _WHOLES, types.npy_rng, types.npy_rng, int64[:, ::1], _FLOATS, float64[:, ::1], _WHOLES)
 
 
-def _called(form: Form) -> tuple[Any, Any]:
-    """Return the types of a function that the engine calls, and of its desk."""
+def _called(form: CallSignature) -> tuple[Any, Any]:
+    """Return the types of a function that the engine calls, and of its argument block."""
     return types.FunctionType(form.compiled), int64
 
 
 _SIGNATURE = int64(
-    *(*_called(RULE), *_called(DRAW), *_called(DELAY), boolean, int64, *_called(TALLY)),
+    *(*_called(RULE), *_called(DRAW), *_called(DELAY), boolean, int64, *_called(METRICS)),
     *(_FLOATS, _WHOLES, _WHOLES, _FLOATS, *_NEWS, _FLOATS, int64, *_RUN[1:]),
 )
 
@@ -282,7 +282,7 @@ def compiled_arms_loop() -> Any:
 
 
 _CONTEXT_SIGNATURE = int64(
-    *(*_called(CONTEXT_RULE), *_called(ROUND), int64, *_called(CONTEXT_TALLY)),
+    *(*_called(CONTEXT_RULE), *_called(ROUND), int64, *_called(CONTEXT_METRICS)),
     *(_FLOATS, _WHOLES, float64[:, ::1], _WHOLES, _FLOATS, _FLOATS, _FLOATS, float64[:, ::1]),
     *(float64[:, :, ::1], int64[:, ::1], _WHOLES, _FLOATS, *_NEWS, *_RUN),
 )

@@ -21,9 +21,9 @@ from fairlib.core.result import Result, versions
 from fairlib.engine.agent import fresh_past, fresh_ridge
 from fairlib.engine.loops import compiled_arms_loop, compiled_context_loop
 from fairlib.engine.seeding import AnySeed, root, streams
-from fairlib.engine.stepping import AnyPolicy, AtPlay, OnArms, OnContexts, Problem, at_play
-from fairlib.rules.argument_block import desk
-from fairlib.rules.jit import direct
+from fairlib.engine.stepping import AnyPolicy, ArmsSession, ContextSession, Problem, Session, make_session
+from fairlib.rules.argument_block import pack_arrays
+from fairlib.rules.jit import entry_point
 
 
 def simulate(
@@ -80,21 +80,21 @@ def simulate(
     >>> bool(result.share[:, -1, 0].mean() > 0.9)
     True
     """
-    game = at_play(problem, policy)
+    game = make_session(problem, policy)
     horizon = policy.check_horizon(horizon)
     runs = checks.whole("runs", runs, 1)
     chance = root(seed)
     recorded, shown = recorded_rounds(rounds, horizon), checks.flag("progress", progress)
     sizes, last = {**game.sizes, "T": horizon}, int(recorded[-1])
     workers = 1 if game.interpreted else min(runs, _processors())  # threads don't help interpreted code
-    check_memory(8 * runs * recorded.size * (1 + sizes["K"] + game.tally.length(sizes)), "what is recorded")
+    check_memory(8 * runs * recorded.size * (1 + sizes["K"] + game.metrics.length(sizes)), "what is recorded")
     check_memory(8 * workers * game.memory(sizes, last), f"what {policy.name!r} remembers")
     selected = np.zeros((runs, recorded.size, sizes["K"]), np.int64)
     reward = np.zeros((runs, recorded.size))
-    summed = np.zeros((runs, recorded.size, game.tally.length(sizes)))
+    summed = np.zeros((runs, recorded.size, game.metrics.length(sizes)))
     play = play_stepped if game.interpreted else play_compiled
     if not game.interpreted:  # now, and not in each of the threads
-        compiled_arms_loop() if isinstance(game, OnArms) else compiled_context_loop()
+        compiled_arms_loop() if isinstance(game, ArmsSession) else compiled_context_loop()
 
     def run(i: int, watch: Any) -> None:
         play(game, horizon, recorded, chance, selected[i], reward[i], summed[i], watch, i)
@@ -102,7 +102,7 @@ def simulate(
     with _Bar(runs * last, shown) as bar:
         # In plain Python, too, as Ctrl-C in the middle of a call to compiled code is more than Numba can take.
         _in_threads(run, runs, workers, last, bar)
-    result = problem.result(recorded, selected, reward, game.tally.memory(summed, sizes))
+    result = problem.result(recorded, selected, reward, game.metrics.memory(summed, sizes))
     if isinstance(result, Result):  # a reader's own game may return what it likes
         number = chance.entropy if isinstance(chance.entropy, int) and not chance.spawn_key else None
         drawn = f"SeedSequence({chance.entropy}, spawn_key={chance.spawn_key})" if number is None else number
@@ -191,7 +191,7 @@ def _processors() -> int:
 
 
 def play_stepped(
-    game: AtPlay,
+    game: Session,
     horizon: int,
     recorded: Any,
     chance: SeedSequence,
@@ -203,13 +203,13 @@ def play_stepped(
 ) -> None:
     """Play one run round by round."""
     sizes = {**game.sizes, "T": horizon}
-    truth, sums = game.tally.numbers(sizes), game.tally.state(sizes)
+    truth, sums = game.metrics.numbers(sizes), game.metrics.state(sizes)
     collected, at = 0.0, 0
     own, world = streams(chance, run)
     for step in game.rounds(horizon, own, world, run):
         for reward in step.rewards:
             collected += reward
-        game.sum_up(truth, sums, step)
+        game.accumulate(truth, sums, step)
         watch[1] = step.t
         if watch[0]:
             return
@@ -232,7 +232,7 @@ def play_compiled(
     run: int,
 ) -> None:
     """Play one run in the compiled engine."""
-    play = _on_arms if isinstance(game, OnArms) else _on_contexts
+    play = _on_arms if isinstance(game, ArmsSession) else _on_contexts
     room, most = _ROOM, int(recorded[-1]) * game.plays
     while True:
         rest = recorded, *streams(chance, run), selected_at, reward_at, sums_at, watch
@@ -250,46 +250,49 @@ def play_compiled(
         check_memory(8 * 10 * min(room, most), "feedback under way")
 
 
-def _on_arms(game: OnArms, horizon: int, room: int, *rest: Any) -> int:
+def _on_arms(game: ArmsSession, horizon: int, room: int, *rest: Any) -> int:
     sizes, bound, k = {**game.sizes, "T": horizon}, game.policy.bound, game.sizes["K"]
     params, state, p = bound.numbers(sizes), bound.state(sizes), np.zeros(k)
     selected, observed, total = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
-    # News: what has arrived and the rule has not read lies from mail[0] to mail[1]; each learner that reads news has
-    # two such numbers more. Empty for a rule that does not ask for it; room that is never written to takes no memory.
-    mail, waits = np.zeros(2 * bound.readers, np.int64), room if bound.readers else 0
-    news = np.empty(waits, np.int64), np.empty(waits), np.empty(waits, np.int64), np.empty(waits)
-    truth, sums = game.tally.numbers(sizes), game.tally.state(sizes)
-    given = desk(params, state, selected, observed, total, mail, *news, p)
-    table, delays, to_sum = desk(game.table), desk(game.waits), desk(truth, sums, p, selected)
+    # Feedback that has arrived and that the rule has not read is from cursors[0] to cursors[1]; each learner that reads
+    # it has two such numbers more. Empty for a rule that does not ask for it; unwritten room takes no memory.
+    cursors, waits = np.zeros(2 * bound.readers, np.int64), room if bound.readers else 0
+    feedback = np.empty(waits, np.int64), np.empty(waits), np.empty(waits, np.int64), np.empty(waits)
+    truth, sums = game.metrics.numbers(sizes), game.metrics.state(sizes)
+    given = pack_arrays(params, state, selected, observed, total, cursors, *feedback, p)
+    table, delays, to_sum = pack_arrays(game.table), pack_arrays(game.waits), pack_arrays(truth, sums, p, selected)
     return int(
-        direct(compiled_arms_loop())(  # all that it is given is of the right types
+        entry_point(compiled_arms_loop())(  # all that it is given is of the right types
             *(game.rule.compiled, given.ctypes.data, game.draw.compiled, table.ctypes.data),
             *(game.delay.compiled, delays.ctypes.data, game.late, game.plays),
-            *(game.tallied.compiled, to_sum.ctypes.data),
-            *(p, selected, observed, total, mail, *news, sums, room),
+            *(game.metrics_function.compiled, to_sum.ctypes.data),
+            *(p, selected, observed, total, cursors, *feedback, sums, room),
             *rest,
         )
     )
 
 
-def _on_contexts(game: OnContexts, horizon: int, _: int, *rest: Any) -> int:
+def _on_contexts(game: ContextSession, horizon: int, _: int, *rest: Any) -> int:
     sizes, bound = {**game.sizes, "T": horizon}, game.policy.bound
     params, state, k, d = bound.numbers(sizes), bound.state(sizes), sizes["K"], sizes["d"]
     p, selected, contexts, groups = np.zeros(k), np.zeros(k, np.int64), np.zeros((k, d)), np.zeros(k, np.int64)
     means, rewards = np.zeros(k), np.zeros(k)
     ridge, past = fresh_ridge(game.policy.ridge, d), fresh_past(int(rest[0][-1]) if game.history else 0, k, d)
-    # News: the play of the round before.
-    mail = np.zeros(2 * bound.readers, np.int64)
-    news = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.int64), np.zeros(1)
-    truth, sums = game.tally.numbers(sizes), game.tally.state(sizes)
-    given = desk(params, state, contexts, groups, *ridge, *past, mail, *news, p)
-    to_fill, to_sum = desk(game.table, contexts, groups, means, rewards), desk(truth, sums, groups, means, p)
+    # Feedback: the play of the round before.
+    cursors = np.zeros(2 * bound.readers, np.int64)
+    feedback = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.int64), np.zeros(1)
+    truth, sums = game.metrics.numbers(sizes), game.metrics.state(sizes)
+    given = pack_arrays(params, state, contexts, groups, *ridge, *past, cursors, *feedback, p)
+    to_fill, to_sum = (
+        pack_arrays(game.table, contexts, groups, means, rewards),
+        pack_arrays(truth, sums, groups, means, p),
+    )
     return int(
-        direct(compiled_context_loop())(
+        entry_point(compiled_context_loop())(
             *(game.rule.compiled, given.ctypes.data),
             *(game.draw.compiled, to_fill.ctypes.data, sizes["G"]),
-            *(game.tallied.compiled, to_sum.ctypes.data),
-            *(p, selected, contexts, groups, means, rewards, *ridge, *past, mail, *news, sums),
+            *(game.metrics_function.compiled, to_sum.ctypes.data),
+            *(p, selected, contexts, groups, means, rewards, *ridge, *past, cursors, *feedback, sums),
             *rest,
         )
     )

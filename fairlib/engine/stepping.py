@@ -14,10 +14,10 @@ from fairlib.core.arms import DELAY, Bandit, no_delay
 from fairlib.core.contexts import ContextBandit, ContextPolicy, Now
 from fairlib.core.policy import Policy
 from fairlib.core.ridge import Ridge
-from fairlib.engine.agent import Seat, absorber, fresh_past, fresh_ridge
+from fairlib.engine.agent import Agent, absorber, fresh_past, fresh_ridge
 from fairlib.engine.seeding import AnySeed, root, streams
-from fairlib.rules.argument_block import OnDesk
-from fairlib.rules.bound_rule import Bound
+from fairlib.rules.argument_block import BlockCall
+from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.rule import Seen
 
 
@@ -145,13 +145,13 @@ def trace(
     >>> bool((steps[-1].selected == fl.simulate(game, fl.thompson_beta(), 100, seed=3).selected[0, -1]).all())
     True
     """
-    game = at_play(problem, policy)
+    game = make_session(problem, policy)
     last = policy.check_horizon(horizon)
     own, world = streams(root(seed), 0)
     return game.rounds(last, own, world, 0, watched=True)
 
 
-def at_play(problem: Any, policy: Any) -> "AtPlay":
+def make_session(problem: Any, policy: Any) -> "Session":
     """Bring a problem and a policy together.
 
     Parameters
@@ -163,7 +163,7 @@ def at_play(problem: Any, policy: Any) -> "AtPlay":
 
     Returns
     -------
-    AtPlay
+    Session
         The game made ready.
 
     Raises
@@ -174,14 +174,14 @@ def at_play(problem: Any, policy: Any) -> "AtPlay":
     Examples
     --------
     >>> import fairlib as fl
-    >>> at_play(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1()).sizes
+    >>> make_session(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1()).sizes
     {'K': 2}
     """
     PROBLEM("problem", problem)
-    return OnArms(problem, policy) if isinstance(problem, Bandit) else OnContexts(problem, policy)
+    return ArmsSession(problem, policy) if isinstance(problem, Bandit) else ContextSession(problem, policy)
 
 
-class AtPlay(ABC):
+class Session(ABC):
     """A game and a policy made ready: what the compiled engine needs, and the same played round by round."""
 
     problem: Any
@@ -189,17 +189,17 @@ class AtPlay(ABC):
     plays: int
     sizes: dict[str, int]
     rule: Any
-    tally: Bound
-    tallied: Any
+    metrics: BoundRule
+    metrics_function: Any
     interpreted: bool
 
-    def _make_ready(self, draws: dict[str, Bound]) -> dict[str, Any]:
+    def _make_ready(self, draws: dict[str, BoundRule]) -> dict[str, Any]:
         """Compile what can be; without one of them the compiled engine can't play."""
         bound, interpret = self.policy.bound, self.policy.interpret
         made = {"rule": bound.interpreted if interpret else bound.ready(f"the rule of {self.policy.name!r}", 5)}
-        made |= {name: each.ready(each.form.what, 5) for name, each in {"tally": self.tally, **draws}.items()}
-        self.rule, self.tallied = made["rule"], made["tally"]
-        self.interpreted = not all(isinstance(each, OnDesk) for each in made.values())
+        made |= {name: each.ready(each.form.what, 5) for name, each in {"metrics": self.metrics, **draws}.items()}
+        self.rule, self.metrics_function = made["rule"], made["metrics"]
+        self.interpreted = not all(isinstance(each, BlockCall) for each in made.values())
         return made
 
     @abstractmethod
@@ -211,7 +211,7 @@ class AtPlay(ABC):
         """Return how many numbers a run up to a round keeps for the policy."""
 
     @abstractmethod
-    def sum_up(self, truth: Any, sums: Any, step: Any) -> None:
+    def accumulate(self, truth: Any, sums: Any, step: Any) -> None:
         """Sum what the game sums in a round."""
 
     def fault(self, t: int, run: int) -> ValueError:
@@ -226,7 +226,7 @@ class AtPlay(ABC):
     _duty: str
 
 
-class OnArms(AtPlay):
+class ArmsSession(Session):
     """A game on arms made ready.
 
     Parameters
@@ -244,7 +244,7 @@ class OnArms(AtPlay):
     Examples
     --------
     >>> import fairlib as fl
-    >>> game = OnArms(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1())
+    >>> game = ArmsSession(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1())
     >>> next(game.rounds(3, *streams(root(0), 0), run=0)).played
     array([0])
     """
@@ -261,9 +261,9 @@ class OnArms(AtPlay):
         arms = problem.arms.means.size
         if policy.arms is not None and policy.arms != arms:
             raise ValueError(f"policy {policy.name!r} is made for {policy.arms} arms, not {arms}")
-        self.problem, self.policy, self.plays, self.tally = problem, policy, problem.plays, problem.tally
+        self.problem, self.policy, self.plays, self.metrics = problem, policy, problem.plays, problem.metrics
         self.sizes = {"K": arms}
-        delay = problem.delay.draw if problem.delay else Bound(no_delay, DELAY, {})
+        delay = problem.delay.draw if problem.delay else BoundRule(no_delay, DELAY, {})
         made = self._make_ready({"draw": problem.arms.draw, "delay": delay})
         self.draw, self.delay, self.late = made["draw"], made["delay"], problem.delay is not None
         self.table, self.waits = problem.arms.draw.numbers(self.sizes), delay.numbers(self.sizes)
@@ -273,7 +273,7 @@ class OnArms(AtPlay):
     ) -> Iterator[Round]:
         """Play the rounds; what is yielded is later changed, unless it is to be watched."""
         sizes = {**self.sizes, "T": horizon}
-        seat, number = Seat(self.policy, self.rule, sizes), sizes["K"]
+        seat, number = Agent(self.policy, self.rule, sizes), sizes["K"]
         selected, observed, total = np.zeros(number, np.int64), np.zeros(number, np.int64), np.zeros(number)
         arriving: dict[int, list[tuple[int, float, int, float]]] = {}
 
@@ -314,12 +314,12 @@ class OnArms(AtPlay):
         """Return how many numbers a run up to a round keeps for the policy."""
         return int(self.policy.bound.length(sizes))
 
-    def sum_up(self, truth: Any, sums: Any, step: Round) -> None:
+    def accumulate(self, truth: Any, sums: Any, step: Round) -> None:
         """Sum what the game sums in a round."""
-        self.tallied(truth, sums, step.t, step.p, step.selected)
+        self.metrics_function(truth, sums, step.t, step.p, step.selected)
 
 
-class OnContexts(AtPlay):
+class ContextSession(Session):
     """A game with contexts made ready.
 
     Parameters
@@ -337,7 +337,7 @@ class OnContexts(AtPlay):
     Examples
     --------
     >>> import fairlib as fl
-    >>> game = OnContexts(fl.ContextBandit(fl.contexts.sphere(3, [0.6, 0.8])), fl.linear.linucb(1.0))
+    >>> game = ContextSession(fl.ContextBandit(fl.contexts.sphere(3, [0.6, 0.8])), fl.linear.linucb(1.0))
     >>> game.sizes
     {'K': 3, 'd': 2, 'G': 1}
     """
@@ -354,7 +354,7 @@ class OnContexts(AtPlay):
             raise ValueError(
                 f"policy {policy.name!r} is made for contexts of length {policy.dimension}, not {world.dimension}"
             )
-        self.problem, self.policy, self.tally = problem, policy, problem.tally
+        self.problem, self.policy, self.metrics = problem, policy, problem.metrics
         self.sizes = {"K": world.arms, "d": world.dimension, "G": world.groups}
         self.draw = self._make_ready({"draw": world.draw})["draw"]
         self.table = world.draw.numbers(self.sizes)
@@ -383,9 +383,9 @@ class OnContexts(AtPlay):
         k, d = sizes["K"], sizes["d"]
         return int(self.policy.bound.length(sizes)) + (last * (k * (d + 1) + 2) if self.history else 0)
 
-    def sum_up(self, truth: Any, sums: Any, step: ContextRound) -> None:
+    def accumulate(self, truth: Any, sums: Any, step: ContextRound) -> None:
         """Sum what the game sums in a round."""
-        self.tallied(truth, sums, step.t, step.now.groups, step.means, step.p, step.played[0])
+        self.metrics_function(truth, sums, step.t, step.now.groups, step.means, step.p, step.played[0])
 
 
 class ContextRun:
@@ -393,7 +393,7 @@ class ContextRun:
 
     Parameters
     ----------
-    game : OnContexts
+    game : ContextSession
         The game.
     horizon : int
         Number of rounds that there is memory for.
@@ -405,20 +405,20 @@ class ContextRun:
     Examples
     --------
     >>> import fairlib as fl
-    >>> game = OnContexts(fl.ContextBandit(fl.contexts.sphere(3, [0.6, 0.8])), fl.linear.linucb(1.0))
+    >>> game = ContextSession(fl.ContextBandit(fl.contexts.sphere(3, [0.6, 0.8])), fl.linear.linucb(1.0))
     >>> play = ContextRun(game, 3, *streams(root(0), 0), run=0)
     >>> play.draw(1)
     >>> play.choose(1)
     array([0])
     """
 
-    def __init__(self, game: OnContexts, horizon: int, own: Generator, world: Generator, run: int) -> None:
+    def __init__(self, game: ContextSession, horizon: int, own: Generator, world: Generator, run: int) -> None:
         self.game, self.own, self.world, self.run = game, own, world, run
         self.sizes = {**game.sizes, "T": horizon}
         k, d = self.sizes["K"], self.sizes["d"]
         self.contexts, self.groups = np.zeros((k, d)), np.zeros(k, np.int64)
         self.means, self.rewards = np.zeros(k), np.zeros(k)
-        self.seat = Seat(game.policy, game.rule, self.sizes)
+        self.seat = Agent(game.policy, game.rule, self.sizes)
         self.ridge, self.past = fresh_ridge(game.policy.ridge, d), fresh_past(horizon if game.history else 0, k, d)
 
     def draw(self, t: int) -> None:

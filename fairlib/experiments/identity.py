@@ -22,7 +22,7 @@ import numpy as np
 
 from fairlib.checks import said
 from fairlib.core.result import versions
-from fairlib.rules.bound_rule import Bound
+from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.jit import PACKAGE, fingerprint
 from fairlib.rules.rule import Rule
 from fairlib.rules.snapshot import UndefinedError, codes, is_library, reached
@@ -170,7 +170,7 @@ class _Walk:
         if isinstance(value, Rule):  # whose sizes of memory are annotations
             asked = {name: each.annotation for name, each in value.parameters.items()}
             return f"rule({self.tell(value.function, path)}, {self.tell(asked, _join(path, 'memory'))})"
-        if isinstance(value, Bound):
+        if isinstance(value, BoundRule):
             return f"bound({self.tell(value.rule, path)}, {self.tell(value.settings, path)})"
         for inner in _inside(value):
             texts = [self.tell(each, path) for each in inner]

@@ -18,7 +18,7 @@ from fairlib import checks
 from fairlib.core.contexts import ContextPolicy
 from fairlib.core.policy import Policy
 from fairlib.data import Event
-from fairlib.engine.agent import Seat, absorber, fresh_past, fresh_ridge
+from fairlib.engine.agent import Agent, absorber, fresh_past, fresh_ridge
 from fairlib.rules.rule import Rule
 
 __all__ = ["Logged", "Replay", "replay", "article_contexts"]
@@ -317,7 +317,7 @@ class _Player(ABC):
                 f"changes, which it does in round {t}"
             )
         try:
-            seat = Seat(policy, rule, {"K": len(articles), **self.more, **self.horizon})
+            seat = Agent(policy, rule, {"K": len(articles), **self.more, **self.horizon})
         except KeyError:
             raise ValueError(f"the rule of {self.name!r} has memory for each round: say the horizon") from None
         if self.seat is not None:
@@ -329,7 +329,7 @@ class _Player(ABC):
         self.remembers = seat.state.size > 0 or bound.readers > 0
 
 
-def _of_no_arm(seat: Seat) -> dict[str, NDArray[np.float64]]:
+def _of_no_arm(seat: Agent) -> dict[str, NDArray[np.float64]]:
     """Return the memory that is as large for any number of arms, by name."""
     sizes = {**seat.sizes, "K": seat.sizes["K"] + 1}
     other = seat.bound.memory(seat.bound.state(sizes), sizes)

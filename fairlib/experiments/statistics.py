@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from fairlib import checks
 
-__all__ = ["Estimate", "estimate", "apart"]
+__all__ = ["Estimate", "estimate", "paired_t"]
 
 _ENOUGH = 20  # from fewer runs a standard error is itself too uncertain for a verdict
 
@@ -69,11 +69,11 @@ def estimate(values: Annotated[ArrayLike, checks.Numbers(each="run", example=[1,
 
 
 @checks.checked
-def apart(
+def paired_t(
     first: Annotated[ArrayLike, checks.Numbers(each="run", example=list(range(20)))],
     second: Annotated[ArrayLike, checks.Table()] = 0.0,
 ) -> float:
-    """Return by how many of its standard errors the mean of the first lies above that of the second.
+    """Return the paired t statistic: by how many standard errors the first mean lies above the second.
 
     Run i of the one is compared with run i of the other: that is right whether or not the two share a seed, and sharper
     if they do. A sentence of the book that says *more* stands on a cell that asserts more than 3 here.
@@ -100,7 +100,7 @@ def apart(
     >>> import fairlib as fl
     >>> game = fl.Bandit(fl.bernoulli([0.9, 0.5]))
     >>> chance, learner = (fl.simulate(game, each, 200, runs=20).regret[:, -1] for each in (fl.uniform(), fl.ucb1()))
-    >>> apart(chance, learner) > 3
+    >>> paired_t(chance, learner) > 3
     True
     """
     runs = np.asarray(first)

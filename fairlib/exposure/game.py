@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.core import Bandit, Bound, ContextBandit, Number, Result, arm_metrics, context_metrics, gaussian, shortfall
+from fairlib.core import (
+    Bandit,
+    BoundRule,
+    ContextBandit,
+    Number,
+    Result,
+    arm_metrics,
+    context_metrics,
+    gaussian,
+    shortfall,
+)
 from fairlib.merit import Merit, clipped, cut, fair_policy, play_by_merit, power
 
 
@@ -77,12 +87,12 @@ class ExposureBandit(Bandit):
         return fair_policy(self.merit, self.arms.means)
 
     @cached_property
-    def tally(self) -> Bound:
+    def metrics(self) -> BoundRule:
         """What the game sums: the two regrets."""
-        return arm_metrics(exposure_tally, means=self.arms.means, optimal=self.optimal)
+        return arm_metrics(exposure_metrics, means=self.arms.means, optimal=self.optimal)
 
 
-def exposure_tally(means, optimal, p, reward_regret: Number, fairness_regret: Number):
+def exposure_metrics(means, optimal, p, reward_regret: Number, fairness_regret: Number):
     """Sum both regrets (equations 1 and 2), from the probabilities and not from the plays."""
     for a in range(p.size):
         short = optimal[a] - p[a]
@@ -199,12 +209,12 @@ class ContextExposureBandit(ContextBandit):
     )
 
     @cached_property
-    def tally(self) -> Bound:
+    def metrics(self) -> BoundRule:
         """What the game sums: the regret, and the two of exposure."""
-        return context_metrics(context_exposure_tally, merit=self.merit)
+        return context_metrics(context_exposure_metrics, merit=self.merit)
 
 
-def context_exposure_tally(merit, means, p, played, regret: Number, reward_regret: Number, fairness_regret: Number):
+def context_exposure_metrics(merit, means, p, played, regret: Number, reward_regret: Number, fairness_regret: Number):
     """Sum the regret, and both of exposure (equations 5 and 6) from the probabilities and not from the plays."""
     regret[0] += shortfall(means, played)
     fair = np.empty(p.size)

@@ -24,7 +24,7 @@ from fairlib.merit.functions import (
     power_best,
     power_value,
 )
-from fairlib.merit.step import Box, InPlay, best_in_box, dinkelbach, exponential_in_box, searched, upper_ends
+from fairlib.merit.step import Box, MeritFunctions, best_in_box, dinkelbach, exponential_in_box, search_best, upper_ends
 
 __all__ = [
     "VALUE",
@@ -44,12 +44,12 @@ __all__ = [
     "as_merit",
     "cut",
     "play_by_merit",
-    "InPlay",
+    "MeritFunctions",
     "Box",
     "best_in_box",
     "exponential_in_box",
     "upper_ends",
     "dinkelbach",
-    "searched",
+    "search_best",
     "optimistic_means",
 ]

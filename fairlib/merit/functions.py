@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.core import Rule, helper, share_out
-from fairlib.merit.step import Box, InPlay, best_in_box, dinkelbach, exponential_in_box, searched, upper_ends
-from fairlib.rules.bound_rule import Bound
+from fairlib.merit.step import Box, MeritFunctions, best_in_box, dinkelbach, exponential_in_box, search_best, upper_ends
+from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.layout import Layout, Pluggable
-from fairlib.rules.signature import Form
+from fairlib.rules.signature import CallSignature
 
-VALUE = Form(
+VALUE = CallSignature(
     what="a merit function",
     flat="params, x",
     gives={"x": "x"},
@@ -24,7 +24,7 @@ VALUE = Form(
 )
 """How a merit function is called."""
 
-BEST = Form(
+BEST = CallSignature(
     what="the arm-by-arm maximiser of a merit function",
     flat="params, low, high, c",
     gives={"low": "low", "high": "high", "c": "c"},
@@ -32,7 +32,7 @@ BEST = Form(
 )
 """How what maximises ``f(x) (x - c)`` over an interval is called."""
 
-SOLVE = Form(
+SOLVE = CallSignature(
     what="the optimistic step of a merit function",
     flat="merit, low, high, mu",
     gives={name: name for name in ("merit", "low", "high", "mu")},
@@ -116,7 +116,7 @@ class Merit(Pluggable):
         if not (np.diff(np.linspace(self.low, self.high, 1001)) > 0).all():
             raise ValueError(f"high must be above low, {self.low}, by more than rounding errors, not {self.high}")
         self.lipschitz, self.log_lipschitz = lipschitz, log_lipschitz
-        self._parts: dict[str, Bound] = {}
+        self._parts: dict[str, BoundRule] = {}
         for part, function, form in (("value", value, VALUE), ("best", best, BEST), ("solve", solve, SOLVE)):
             if function is not None or part == "value":
                 self._parts[part] = _part(part, function, form, settings)
@@ -149,7 +149,7 @@ class Merit(Pluggable):
         >>> power(2, 4)([0.0, 1.0])
         array([1., 3.])
         """
-        value, x = self.in_play, checks.array("means", means, low=self.low, high=self.high)
+        value, x = self.functions, checks.array("means", means, low=self.low, high=self.high)
         return np.array([value.value(value.params, each) for each in x.ravel().tolist()], np.float64).reshape(x.shape)
 
     def __repr__(self) -> str:
@@ -157,15 +157,15 @@ class Merit(Pluggable):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave to each process what it makes itself."""
-        return {name: value for name, value in vars(self).items() if name != "_in_play"}
+        return {name: value for name, value in vars(self).items() if name != "_functions"}
 
     @property
-    def in_play(self) -> InPlay:
+    def functions(self) -> MeritFunctions:
         """The merit as rules have it, in plain Python."""
-        if "_in_play" not in vars(self):
+        if "_functions" not in vars(self):
             layout = Layout(by_arm=False)
-            self._in_play = layout.evaluated(self.lay_out(layout, ""))
-        return self._in_play
+            self._functions = layout.evaluated(self.lay_out(layout, ""))
+        return self._functions
 
     def lay_out(self, layout: Layout, prefix: str) -> str:
         """Write the merit function into the text of a rule that plays by it."""
@@ -174,18 +174,18 @@ class Merit(Pluggable):
             bound.write(inner, f"{prefix}{part}_")
         layout.take(inner)
         if "best" not in self._parts:
-            layout.functions["searched"] = searched
-            search = f"searched({prefix}value_flat, params, low, high, c)"
+            layout.functions["search_best"] = search_best
+            search = f"search_best({prefix}value_flat, params, low, high, c)"
             layout.texts.append(f"def {prefix}best_flat({BEST.flat}):\n    return {search}")
-        layout.functions |= {"InPlay": InPlay, "dinkelbach": dinkelbach}
+        layout.functions |= {"MeritFunctions": MeritFunctions, "dinkelbach": dinkelbach}
         solve = f"{prefix}solve_flat" if "solve" in self._parts else "dinkelbach"
         numbers = [layout.array(inner.numbers), layout.number(self.low), layout.number(self.high)]
-        return f"InPlay({prefix}value_flat, {prefix}best_flat, {solve}, {', '.join(numbers)})"
+        return f"MeritFunctions({prefix}value_flat, {prefix}best_flat, {solve}, {', '.join(numbers)})"
 
     def _look(self) -> None:
         """Refuse what a grid shows to be no merit function, or not the one that it is said to be."""
         grid, said = np.linspace(self.low, self.high, 1001), f"the merit {self.name!r} must"
-        play = self.in_play
+        play = self.functions
         try:
             value = play.value(play.params, self.low)
         except Exception as error:
@@ -222,7 +222,7 @@ class Merit(Pluggable):
                 self._look_at_solve(grid[[first, first, (first + last) // 2]], grid[[last, (first + last) // 2, last]])
 
     def _look_at_best(self, grid: NDArray[np.float64], merits: NDArray[np.float64], c: float) -> None:
-        ends, play = (float(grid[0]), float(grid[-1])), self.in_play
+        ends, play = (float(grid[0]), float(grid[-1])), self.functions
         x = play.best(play.params, *ends, c)
         said = f"best of {self.name!r} must return the x in [{ends[0]:g}, {ends[1]:g}] with the largest f(x)(x - {c:g})"
         if not (isinstance(x, float | int | np.floating | np.integer) and ends[0] <= x <= ends[1]):
@@ -233,7 +233,7 @@ class Merit(Pluggable):
             raise ValueError(f"{said}: {grid[gains.argmax()]:g} with {gains.max():g}, not {x:g} with {mine:g}")
 
     def _look_at_solve(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
-        play, mine, other = self.in_play, np.full(low.size, np.nan), np.zeros(low.size)
+        play, mine, other = self.functions, np.full(low.size, np.nan), np.zeros(low.size)
         play.solve(play, low, high, mine)
         dinkelbach(play, low, high, other)
         inside = bool(((mine >= low) & (mine <= high)).all())
@@ -248,10 +248,10 @@ class Merit(Pluggable):
         return float(merits @ means / merits.sum())
 
 
-def _part(part: str, function: Any, form: Form, settings: Mapping[str, Any]) -> Bound:
+def _part(part: str, function: Any, form: CallSignature, settings: Mapping[str, Any]) -> BoundRule:
     """Bind one of a merit's functions to those of the settings that it asks for."""
     rule = function if isinstance(function, Rule) else Rule(checks.function(part, function))
-    return Bound(rule, form, {name: value for name, value in settings.items() if name in rule.arguments})
+    return BoundRule(rule, form, {name: value for name, value in settings.items() if name in rule.arguments})
 
 
 def exponential_value(steepness, x):
@@ -499,14 +499,14 @@ def fair_policy(
 
 
 @helper
-def cut(x: float, merit: InPlay) -> float:
+def cut(x: float, merit: MeritFunctions) -> float:
     """Cut a mean to the range of a merit function.
 
     Parameters
     ----------
     x : float
         The mean.
-    merit : InPlay
+    merit : MeritFunctions
         The merit function, a setting of the rule.
 
     Returns
@@ -516,19 +516,19 @@ def cut(x: float, merit: InPlay) -> float:
 
     Examples
     --------
-    >>> float(cut(1.2, exponential(2).in_play))
+    >>> float(cut(1.2, exponential(2).functions))
     1.0
     """
     return min(max(x, merit.low), merit.high)
 
 
 @helper
-def play_by_merit(merit: InPlay, means: Any, plays: int, p: Any) -> None:
+def play_by_merit(merit: MeritFunctions, means: Any, plays: int, p: Any) -> None:
     """Play in proportion to the merit of some means.
 
     Parameters
     ----------
-    merit : InPlay
+    merit : MeritFunctions
         The merit function, a setting of the rule.
     means : ndarray, shape (K,)
         The means, in the merit's range; `p` itself is allowed.
@@ -540,7 +540,7 @@ def play_by_merit(merit: InPlay, means: Any, plays: int, p: Any) -> None:
     Examples
     --------
     >>> p = np.array([0.6, 0.2])
-    >>> play_by_merit(clipped(0.1).in_play, p, 1, p)
+    >>> play_by_merit(clipped(0.1).functions, p, 1, p)
     >>> p
     array([0.75, 0.25])
     """
@@ -587,7 +587,7 @@ def optimistic_means(
         arm = int(np.argmax(floor > roof))
         raise ValueError(f"low must be at most high, {roof[arm]}, not {floor[arm]} (arm {arm})")
     box = Box(floor, roof, np.empty(floor.size))
-    best_in_box(merit.in_play, box)
+    best_in_box(merit.functions, box)
     return box.mu
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fairlib.core import PerArm, helper
 
 
-class InPlay(NamedTuple):
+class MeritFunctions(NamedTuple):
     """A merit function as rules have it: what `cut`, `best_in_box` and `play_by_merit` need."""
 
     value: Any
@@ -52,12 +52,12 @@ class Box(NamedTuple):
 
 
 @helper
-def best_in_box(merit: InPlay, box: Box) -> None:
+def best_in_box(merit: MeritFunctions, box: Box) -> None:
     """Fill the optimistic means of a box: those for which the fair policy earns most, exactly.
 
     Parameters
     ----------
-    merit : InPlay
+    merit : MeritFunctions
         The merit function, a setting of the rule.
     box : Box
         The box, in the merit's range; its `mu` receives the means.
@@ -70,7 +70,7 @@ def best_in_box(merit: InPlay, box: Box) -> None:
     --------
     >>> from fairlib.merit import exponential
     >>> box = Box(np.array([0.0, 0.4]), np.array([0.2, 0.9]), np.zeros(2))
-    >>> best_in_box(exponential(2).in_play, box)
+    >>> best_in_box(exponential(2).functions, box)
     >>> box.mu
     array([0. , 0.9])
     """
@@ -116,12 +116,12 @@ def upper_ends(high, mu):
 
 
 @helper
-def dinkelbach(merit: InPlay, low: Any, high: Any, mu: Any) -> None:
+def dinkelbach(merit: MeritFunctions, low: Any, high: Any, mu: Any) -> None:
     """Fill the optimistic means for any merit, by Dinkelbach's iteration.
 
     Parameters
     ----------
-    merit : InPlay
+    merit : MeritFunctions
         The merit function.
     low, high : ndarray, shape (K,)
         The box.
@@ -132,7 +132,7 @@ def dinkelbach(merit: InPlay, low: Any, high: Any, mu: Any) -> None:
     --------
     >>> from fairlib.merit import power
     >>> mu = np.zeros(2)
-    >>> dinkelbach(power(2, 4).in_play, np.array([0.0, 0.4]), np.array([0.2, 0.9]), mu)
+    >>> dinkelbach(power(2, 4).functions, np.array([0.0, 0.4]), np.array([0.2, 0.9]), mu)
     >>> mu
     array([0.2, 0.9])
     """
@@ -156,7 +156,7 @@ def dinkelbach(merit: InPlay, low: Any, high: Any, mu: Any) -> None:
 
 
 @helper
-def searched(value: Any, params: Any, low: float, high: float, c: float) -> float:
+def search_best(value: Any, params: Any, low: float, high: float, c: float) -> float:
     """Search for the x in [low, high] with the largest ``f(x) (x - c)``: the best of 65 points, then golden sections.
 
     Parameters
@@ -177,7 +177,7 @@ def searched(value: Any, params: Any, low: float, high: float, c: float) -> floa
 
     Examples
     --------
-    >>> round(searched(lambda params, x: math.exp(-x * x), np.zeros(0), 0.0, 2.0, 0.0), 6)  # the root of 1/2
+    >>> round(search_best(lambda params, x: math.exp(-x * x), np.zeros(0), 0.0, 2.0, 0.0), 6)  # the root of 1/2
     0.707107
     """
     step = (high - low) / 64

@@ -6,7 +6,7 @@ rewards in a group; `game`, the bandit, its result and the chances of its groups
 """
 
 from fairlib.ranks.distributions import RewardDistribution, empirical, flat, rank, uniform_sum
-from fairlib.ranks.game import RankBandit, RankResult, acceptance_given_past, rank_tally
+from fairlib.ranks.game import RankBandit, RankResult, acceptance_given_past, rank_metrics
 from fairlib.ranks.policies import (
     Half,
     Lists,
@@ -73,7 +73,7 @@ __all__ = [
     "rank",
     "RankResult",
     "RankBandit",
-    "rank_tally",
+    "rank_metrics",
     "WeightedBandit",
     "candidate",
     "separate_draw",

@@ -10,9 +10,9 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.core import Bound, ContextBandit, ContextPolicy, Number, PerGroup, Result, context_metrics, shortfall
+from fairlib.core import BoundRule, ContextBandit, ContextPolicy, Number, PerGroup, Result, context_metrics, shortfall
 from fairlib.engine.seeding import AnySeed, root
-from fairlib.engine.stepping import ContextRun, OnContexts
+from fairlib.engine.stepping import ContextRun, ContextSession
 from fairlib.ranks.distributions import RewardDistribution, flat, rank
 
 
@@ -105,12 +105,12 @@ class RankBandit(ContextBandit):
             )
 
     @cached_property
-    def tally(self) -> Bound:
+    def metrics(self) -> BoundRule:
         """What the game sums: both regrets, and of each group the candidates received and chosen."""
-        return context_metrics(rank_tally, table=flat(self.distributions))
+        return context_metrics(rank_metrics, table=flat(self.distributions))
 
 
-def rank_tally(
+def rank_metrics(
     table, groups, means, played, regret: Number, fairness_regret: Number, received: PerGroup, chosen: PerGroup
 ):
     """Sum the best reward less that of the candidate played, the same of the ranks (1 and 14), and count the groups."""
@@ -180,7 +180,7 @@ def acceptance_given_past(
         SeedSequence(chance.entropy, spawn_key=(*chance.spawn_key, run), pool_size=chance.pool_size)
         for run in range(pasts)
     ]
-    ready = OnContexts(game, policy)
+    ready = ContextSession(game, policy)
     policy.check_horizon(t)
     chosen, received = np.zeros((pasts, game.world.groups)), np.zeros((pasts, game.world.groups))
     for run, child in enumerate(children):

@@ -1,9 +1,11 @@
-"""How compiled functions are handed their arrays: as one list of where these lie, which costs next to nothing a call.
+"""Argument blocks: the addresses and shapes of arrays, passed to compiled code as one number.
 
-A call of a compiled function that is known only by its address copies seven numbers for each array that it passes, a
-dozen arrays for a rule: as long as many a rule takes. So the engine writes once, on a *desk*, where its arrays lie, and
-passes where the desk is, a single number. The arrays stay the engine's: what is found on a desk is not counted as a
-reference, and must not be kept.
+A call of a compiled function by its address copies seven numbers for each array that it passes, and a rule takes a
+dozen arrays. So the engine writes once where its arrays are, and passes the address of that block. With identical
+plays, arrays as arguments cost 20 to 110 ns a round more: 1.81 times the round of epsilon-greedy with 2 arms, 1.65
+times that of FAIR-LEARN(UCB1) with 3, 1.4 times that of FCUCB-D with 7. Numba's `structref` was as fast only where a
+rule takes no slices. The arrays stay the engine's: an array that is found in a block is not counted as a reference,
+and must not be kept.
 """
 
 from collections.abc import Callable
@@ -15,13 +17,13 @@ from numba import carray, float64, int64, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from fairlib.rules.jit import direct, helper
+from fairlib.rules.jit import entry_point, helper
 
-_PLACE = 4  # numbers an array: its address, and up to three lengths
+_NUMBERS = 4  # for each array: its address, and up to three lengths
 
 
-def desk(*arrays: NDArray[Any]) -> NDArray[np.int64]:
-    """Write down where arrays lie; whoever does must hold them, and the desk, for as long as the desk is used.
+def pack_arrays(*arrays: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the argument block of some arrays; the caller must hold them, and the block, for as long as it is used.
 
     Parameters
     ----------
@@ -31,25 +33,25 @@ def desk(*arrays: NDArray[Any]) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of int
-        The desk; compiled code is given its address, ``desk.ctypes.data``.
+        The block; compiled code is given its address, ``block.ctypes.data``.
 
     Examples
     --------
     >>> x = np.zeros((2, 3))
-    >>> place = desk(x)
-    >>> place[0] == x.ctypes.data, place[1:]
+    >>> block = pack_arrays(x)
+    >>> block[0] == x.ctypes.data, block[1:]
     (np.True_, array([2, 3, 0]))
     """
-    places = np.zeros(_PLACE * len(arrays), np.int64)
+    block = np.zeros(_NUMBERS * len(arrays), np.int64)
     for i, array in enumerate(arrays):
-        places[_PLACE * i] = array.ctypes.data
-        places[_PLACE * i + 1 : _PLACE * i + 1 + array.ndim] = array.shape
-    return places
+        block[_NUMBERS * i] = array.ctypes.data
+        block[_NUMBERS * i + 1 : _NUMBERS * i + 1 + array.ndim] = array.shape
+    return block
 
 
 @intrinsic
-def _at(typingctx, desk, i):
-    """Return number i of the desk at an address."""
+def _number(typingctx, block, i):
+    """Return number i of the block at an address."""
 
     def build(context, builder, signature, args):
         at = builder.inttoptr(args[0], context.get_value_type(types.CPointer(types.int64)))
@@ -66,54 +68,54 @@ def _pointer(typingctx, address):
     return types.voidptr(types.int64), build
 
 
-# What finds the array in a place of a desk, by its type.
-FINDERS = {float64[::1]: "floats", int64[::1]: "wholes", float64[:, ::1]: "float_rows", int64[:, ::1]: "whole_rows"}
-FINDERS[float64[:, :, ::1]] = "float_blocks"
+@helper
+def float_1d(block, i):
+    """Return array i of a block, float64 with one axis; for compiled code only."""
+    return carray(_pointer(_number(block, 4 * i)), (_number(block, 4 * i + 1),), np.float64)
 
 
 @helper
-def floats(desk, i):
-    """Return the list of numbers in place i; to be called by compiled code only."""
-    return carray(_pointer(_at(desk, 4 * i)), (_at(desk, 4 * i + 1),), np.float64)
+def int_1d(block, i):
+    """Return array i of a block, int64 with one axis; for compiled code only."""
+    return carray(_pointer(_number(block, 4 * i)), (_number(block, 4 * i + 1),), np.int64)
 
 
 @helper
-def wholes(desk, i):
-    """Return the list of whole numbers in place i; to be called by compiled code only."""
-    return carray(_pointer(_at(desk, 4 * i)), (_at(desk, 4 * i + 1),), np.int64)
+def float_2d(block, i):
+    """Return array i of a block, float64 with two axes; for compiled code only."""
+    return carray(_pointer(_number(block, 4 * i)), (_number(block, 4 * i + 1), _number(block, 4 * i + 2)), np.float64)
 
 
 @helper
-def float_rows(desk, i):
-    """Return the table of numbers in place i; to be called by compiled code only."""
-    return carray(_pointer(_at(desk, 4 * i)), (_at(desk, 4 * i + 1), _at(desk, 4 * i + 2)), np.float64)
+def int_2d(block, i):
+    """Return array i of a block, int64 with two axes; for compiled code only."""
+    return carray(_pointer(_number(block, 4 * i)), (_number(block, 4 * i + 1), _number(block, 4 * i + 2)), np.int64)
 
 
 @helper
-def whole_rows(desk, i):
-    """Return the table of whole numbers in place i; to be called by compiled code only."""
-    return carray(_pointer(_at(desk, 4 * i)), (_at(desk, 4 * i + 1), _at(desk, 4 * i + 2)), np.int64)
+def float_3d(block, i):
+    """Return array i of a block, float64 with three axes; for compiled code only."""
+    shape = (_number(block, 4 * i + 1), _number(block, 4 * i + 2), _number(block, 4 * i + 3))
+    return carray(_pointer(_number(block, 4 * i)), shape, np.float64)
 
 
-@helper
-def float_blocks(desk, i):
-    """Return the array of numbers with three axes in place i; to be called by compiled code only."""
-    return carray(
-        _pointer(_at(desk, 4 * i)), (_at(desk, 4 * i + 1), _at(desk, 4 * i + 2), _at(desk, 4 * i + 3)), np.float64
-    )
+READERS = {
+    float64[::1]: float_1d,
+    int64[::1]: int_1d,
+    float64[:, ::1]: float_2d,
+    int64[:, ::1]: int_2d,
+    float64[:, :, ::1]: float_3d,
+}
+"""What finds an array in a block, by the array's type."""
 
 
-FINDER_OF = {each.__name__: each for each in (floats, wholes, float_rows, whole_rows, float_blocks)}
-"""The same by name."""
-
-
-class OnDesk:
-    """A compiled function that takes its arrays on a desk, to be called from Python with the arrays themselves.
+class BlockCall:
+    """A compiled function that takes its arrays in a block, to be called from Python with the arrays themselves.
 
     Parameters
     ----------
     compiled : callable
-        The compiled function: first the address of a desk, then what is no array.
+        The compiled function: first the address of a block, then what is no array.
 
     Examples
     --------
@@ -121,28 +123,28 @@ class OnDesk:
     >>> p = np.zeros(2)
     >>> nothing = np.zeros(0), np.zeros(0)
     >>> counts = np.array([5, 5]), np.array([5, 5]), np.array([1.0, 4.0])
-    >>> news = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64), np.zeros(0)
-    >>> OnDesk(fl.ucb1().bound.compiled())(*nothing, 11, *counts, *news, np.random.default_rng(0), p)
+    >>> feedback = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64), np.zeros(0)
+    >>> BlockCall(fl.ucb1().bound.compiled())(*nothing, 11, *counts, *feedback, np.random.default_rng(0), p)
     1
     """
 
     def __init__(self, compiled: Any) -> None:
         self.compiled = compiled
-        self._entry = direct(compiled)
+        self._entry = entry_point(compiled)
         self._arrays: Any = None
         self._last: tuple[tuple[Any, ...], Any] = ((), None)
 
     def __call__(self, *given: Any) -> Any:
-        """Write the desk, unless the arrays are those of the call before, and call the function."""
+        """Write the block, unless the arrays are those of the call before, and call the function."""
         if self._arrays is None:
             self._look_at(given)
         if self._nested:
             given = _flat(given)
-        arrays, (before, on_desk) = self._arrays(given), self._last
-        if on_desk is None or not all(map(is_, arrays, before)):
-            on_desk = desk(*arrays)
-            self._last = (arrays, on_desk)
-        return self._entry(on_desk.ctypes.data, *self._others(given))
+        arrays, (before, block) = self._arrays(given), self._last
+        if block is None or not all(map(is_, arrays, before)):
+            block = pack_arrays(*arrays)
+            self._last = (arrays, block)
+        return self._entry(block.ctypes.data, *self._others(given))
 
     def _look_at(self, given: tuple[Any, ...]) -> None:
         """Note where the arrays are among the arguments: in each call they are in the same places."""

@@ -18,28 +18,28 @@ from typing import Any
 import numpy as np
 
 from fairlib import checks
-from fairlib.rules.argument_block import FINDER_OF, OnDesk
-from fairlib.rules.jit import at_once, helper, is_ours, kept, switched_off
+from fairlib.rules.argument_block import READERS, BlockCall
+from fairlib.rules.jit import compile_cached, compile_uncached, helper, is_package_function, jit_disabled
 from fairlib.rules.layout import TOOLS, Layout, Pluggable, WrongAnswerError, run_text
 from fairlib.rules.rule import Array, Rule
-from fairlib.rules.signature import Form
-from fairlib.rules.snapshot import UndefinedError, afresh, codes, depends, snapshot
+from fairlib.rules.signature import CallSignature
+from fairlib.rules.snapshot import UndefinedError, codes, depends, fresh_copy, snapshot
 
 
 class RuleOwner:
     """A policy: what has a rule with its settings, as `bound`."""
 
-    bound: "Bound"
+    bound: "BoundRule"
 
 
-class Bound:
+class BoundRule:
     """A rule, a draw or the like with its settings: what the engine is given to call.
 
     Parameters
     ----------
     function : callable or Rule
         The function.
-    form : Form
+    form : CallSignature
         Its kind.
     settings : dict
         Its settings by name: numbers, arrays of numbers, a `Merit`, or a `Policy`. One that has a default value may be
@@ -53,7 +53,7 @@ class Bound:
     Examples
     --------
     >>> from fairlib.merit import VALUE
-    >>> line = Bound(lambda x, slope: 1 + slope * x, VALUE, {"slope": 2.0})
+    >>> line = BoundRule(lambda x, slope: 1 + slope * x, VALUE, {"slope": 2.0})
     >>> print(line.text)
     def flat(params, x):
         return function(
@@ -64,7 +64,7 @@ class Bound:
     np.float64(2.0)
     """
 
-    def __init__(self, function: Any, form: Form, settings: Mapping[str, Any]) -> None:
+    def __init__(self, function: Any, form: CallSignature, settings: Mapping[str, Any]) -> None:
         self.rule, self.form = function if isinstance(function, Rule) else Rule(function), form
         asked, self.given = self.rule.parameters, dict(settings)
         named = [name for name in asked if name not in form.gives and name not in self.rule.memory]
@@ -87,7 +87,7 @@ class Bound:
             for each in _flat_sizes(sizes):
                 if isinstance(each, int) or each not in form.sizes:
                     checks.whole(f"the size of {name}" if isinstance(each, int) else each, self._of_size(each), 1)
-        look_at_names(self.rule, form)
+        check_attributes(self.rule, form)
 
     def _hint(self, missing: str) -> str:
         """Return what somebody may have meant by an argument that is no setting."""
@@ -148,7 +148,7 @@ class Bound:
     def layout(self, prefix: str = "") -> Layout:
         """Lay out the numbers, and write the text, for a function whose name begins with `prefix`."""
         layout = Layout(self.form.by_arm)
-        layout.readers = int("news" in self.rule.arguments)
+        layout.readers = int("feedback" in self.rule.arguments)
         self.write(layout, prefix)
         return layout
 
@@ -222,9 +222,7 @@ class Bound:
 
     def _functions(self, text: str) -> dict[str, Any]:
         """Return what a text calls besides what it defines itself, by name."""
-        known = (
-            TOOLS | FINDER_OF | {each.__name__: each for each in self.form.tuples.values()} | self._laid_out.functions
-        )
+        known = TOOLS | READERS | {each.__name__: each for each in self.form.tuples.values()} | self._laid_out.functions
         return {name: each for name, each in known.items() if re.search(rf"\b{name}\b", text)}
 
     @property
@@ -292,10 +290,10 @@ class Bound:
         callable
             The function.
         """
-        if switched_off():
+        if jit_disabled():
             return self.interpreted
         try:
-            return OnDesk(self.compiled())
+            return BlockCall(self.compiled())
         except WrongAnswerError as error:  # without Numba's many calls in between
             raise WrongAnswerError(error.answer) from None
         except UndefinedError as error:
@@ -314,21 +312,23 @@ class Bound:
     def compiled(self) -> Any:
         """Return the compiled function; the same one as long as nothing that it is made of has changed."""
         layout = self._laid_out
-        text = self.form.on_desk(layout.text())
+        text = self.form.with_block(layout.text())
         functions = self._functions(text)
-        ours = all(is_ours(each) for each in functions.values())
+        ours = all(is_package_function(each) for each in functions.values())
         key = (text, tuple(functions.items()), None if ours else snapshot(functions.values()))
         if key not in _compiled:
             if ours:
-                _compiled[key] = kept(text, functions, self.form.compiled)
+                _compiled[key] = compile_cached(text, functions, self.form.compiled)
             else:
                 for each in functions.values():
                     if not isinstance(each, FunctionType | type):
                         raise TypeError(
                             f"it is a {type(each).__name__}, not a function that is defined by def or lambda"
                         )
-                names = {name: each if is_ours(each) else afresh(each) for name, each in functions.items()}
-                _compiled[key] = at_once(run_text(text, names, helper)["flat"], self.form.compiled)
+                names = {
+                    name: each if is_package_function(each) else fresh_copy(each) for name, each in functions.items()
+                }
+                _compiled[key] = compile_uncached(run_text(text, names, helper)["flat"], self.form.compiled)
         return _compiled[key]
 
 
@@ -382,18 +382,18 @@ def described(game: Any) -> str:
     return f"{type(game).__name__}({', '.join(said)})"
 
 
-_ENGINE = ("seen", "news", "now", "ridge", "past", "rng")
+_ENGINE = ("seen", "feedback", "now", "ridge", "past", "rng")
 _compiled: dict[Any, Any] = {}
 
 
-def look_at_names(rule: Rule, form: Form) -> None:
+def check_attributes(rule: Rule, form: CallSignature) -> None:
     """Refuse a rule that asks one of its tuples for what it has not.
 
     Parameters
     ----------
     rule : Rule
         The rule.
-    form : Form
+    form : CallSignature
         Its kind.
 
     Raises
@@ -404,7 +404,7 @@ def look_at_names(rule: Rule, form: Form) -> None:
     Examples
     --------
     >>> from fairlib.core.policy import RULE
-    >>> look_at_names(Rule(lambda seen, p: seen.count[0]), RULE)
+    >>> check_attributes(Rule(lambda seen, p: seen.count[0]), RULE)
     Traceback (most recent call last):
     TypeError: '<lambda>' asks seen for 'count'; it has t, selected, observed and total
     """

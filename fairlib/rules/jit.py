@@ -162,8 +162,8 @@ def helper(function: Any = None, **options: Any) -> Any:
     return partial(_marked, **options) if function is None else _marked(function, **options)
 
 
-def switched_off() -> bool:
-    """Say whether Numba has been told, by ``NUMBA_DISABLE_JIT=1``, to compile nothing: then Python plays.
+def jit_disabled() -> bool:
+    """Say whether Numba has been as_action, by ``NUMBA_DISABLE_JIT=1``, to compile nothing: then Python plays.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def switched_off() -> bool:
 
     Examples
     --------
-    >>> switched_off()
+    >>> jit_disabled()
     False
     """
     return bool(_config.DISABLE_JIT)
@@ -218,7 +218,7 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     >>> compiled(dot, float64(float64[::1], float64[::1]))(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     11.0
     """
-    if switched_off():
+    if jit_disabled():
         return function
     with _MOVED:  # or another thread could find the folder moved back half-way
         if (made := _from_shipped(function, signature)) is None:
@@ -281,7 +281,7 @@ def _compile(made: Any, signature: Any) -> None:
     made.disable_compile()
 
 
-def direct(made: Any) -> Any:
+def entry_point(made: Any) -> Any:
     """Return what a function that is compiled for one signature calls once it has looked at the types.
 
     That look takes longer than many a rule. Whoever calls this must be sure of the types himself.
@@ -289,7 +289,7 @@ def direct(made: Any) -> Any:
     Parameters
     ----------
     made : callable
-        What `compiled` or `at_once` returned.
+        What `compiled` or `compile_uncached` returned.
 
     Returns
     -------
@@ -301,14 +301,14 @@ def direct(made: Any) -> Any:
     >>> from numba import float64
     >>> import numpy as np
     >>> from fairlib.core.ridge import dot
-    >>> times = direct(compiled(dot, float64(float64[::1], float64[::1])))
+    >>> times = entry_point(compiled(dot, float64(float64[::1], float64[::1])))
     >>> times(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     11.0
     """
-    return made if switched_off() else next(iter(made.overloads.values())).entry_point
+    return made if jit_disabled() else next(iter(made.overloads.values())).entry_point
 
 
-def is_ours(function: Any) -> bool:
+def is_package_function(function: Any) -> bool:
     """Say whether a function can be found again by its name in the package, so that its code may stay on disk.
 
     Parameters
@@ -323,7 +323,7 @@ def is_ours(function: Any) -> bool:
 
     Examples
     --------
-    >>> is_ours(fingerprint), is_ours(lambda x: x)
+    >>> is_package_function(fingerprint), is_package_function(lambda x: x)
     (True, False)
     """
     module = sys.modules.get(getattr(function, "__module__", None) or "")
@@ -334,7 +334,7 @@ def is_ours(function: Any) -> bool:
     return getattr(named, "function", named) is function
 
 
-def kept(text: str, functions: dict[str, Any], signature: Any) -> Any:
+def compile_cached(text: str, functions: dict[str, Any], signature: Any) -> Any:
     """Compile a text that was made of functions of the package; it stays on disk beside its compiled code.
 
     The text gets a module of its own, in which the functions are imported by name, so that Numba finds nothing in it
@@ -360,7 +360,7 @@ def kept(text: str, functions: dict[str, Any], signature: Any) -> Any:
     >>> from fairlib.core.ridge import dot
     >>> text = "def flat(x):" + chr(10) + "    return times(x, x)"
     >>> import numpy as np
-    >>> kept(text, {"times": dot}, float64(float64[::1]))(np.array([3.0, 4.0]))
+    >>> compile_cached(text, {"times": dot}, float64(float64[::1]))(np.array([3.0, 4.0]))
     25.0
     """
     lines = ["from fairlib.rules.jit import helper", ""]
@@ -385,7 +385,7 @@ def kept(text: str, functions: dict[str, Any], signature: Any) -> Any:
     return compiled(importlib.import_module(f"fairlib_made.{name}").flat, signature)
 
 
-def at_once(flat: Callable[..., Any], signature: Any) -> Any:
+def compile_uncached(flat: Callable[..., Any], signature: Any) -> Any:
     """Compile a function that calls a reader's; an index past an array is an IndexError, as in plain Python.
 
     Parameters
@@ -403,7 +403,7 @@ def at_once(flat: Callable[..., Any], signature: Any) -> Any:
     Examples
     --------
     >>> from numba import float64
-    >>> at_once(lambda x: x[3], float64(float64[::1]))(__import__("numpy").zeros(2))
+    >>> compile_uncached(lambda x: x[3], float64(float64[::1]))(__import__("numpy").zeros(2))
     Traceback (most recent call last):
     IndexError: index is out of bounds
     """

@@ -9,25 +9,25 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from fairlib.rules.jit import HELPERS, helper, is_ours
-from fairlib.rules.rule import Array, News
+from fairlib.rules.jit import HELPERS, helper, is_package_function
+from fairlib.rules.rule import Array, Feedback
 
 
 @helper
-def piece(whole, params, i):
-    """Return the piece of an array of which two settings say where it begins and where it ends."""
+def array_slice(whole, params, i):
+    """Return the array_slice of an array of which two settings say where it begins and where it ends."""
     return whole[int(params[i]) : int(params[i + 1])]
 
 
 @helper
-def opened(mail, arms, rewards, rounds, chances):
+def unread_feedback(cursors, arms, rewards, rounds, chances):
     """Return the news that has not been read, and count it as read.
 
-    From where to where it lies say the first two numbers of `mail`; others are those of further readers.
+    From where to where it lies say the first two numbers of `cursors`; others are those of further readers.
     """
-    first, last = mail[0], mail[1]
-    mail[0] = last
-    return News(last - first, arms[first:last], rewards[first:last], rounds[first:last], chances[first:last])
+    first, last = cursors[0], cursors[1]
+    cursors[0] = last
+    return Feedback(last - first, arms[first:last], rewards[first:last], rounds[first:last], chances[first:last])
 
 
 class WrongAnswerError(TypeError):
@@ -38,7 +38,7 @@ class WrongAnswerError(TypeError):
         self.answer = answer
 
 
-def told(answer: Any) -> int:
+def as_action(answer: Any) -> int:
     """Return the arm that a rule answered, or -1 if it filled `p` and returned nothing."""
     if answer is None:
         return -1
@@ -47,18 +47,18 @@ def told(answer: Any) -> int:
     raise WrongAnswerError(repr(answer))
 
 
-@overload(told, jit_options={"forceinline": True})
-def _told(answer):  # no annotations: Numba compares the arguments with those of what it returns
+@overload(as_action, jit_options={"forceinline": True})
+def _as_action(answer):  # no annotations: Numba compares the arguments with those of what it returns
     if isinstance(answer, types.Integer):
         return lambda answer: answer
     if answer is types.none:
         return lambda answer: -1
     if isinstance(answer, types.Optional) and isinstance(answer.type, types.Integer):
         return lambda answer: -1 if answer is None else answer
-    raise WrongAnswerError(_spoken(answer))
+    raise WrongAnswerError(_type_name(answer))
 
 
-def _spoken(kind: Any) -> str:
+def _type_name(kind: Any) -> str:
     """Say in words what one of Numba's types is."""
     words = {types.Float: "a float", types.Boolean: "True or False", types.Array: "an array"}
     words |= {types.UnicodeType: "a string", types.BaseTuple: "a tuple"}
@@ -66,7 +66,7 @@ def _spoken(kind: Any) -> str:
 
 
 @helper
-def whole_rounds(late):
+def delay_rounds(late):
     """Return a delay as the engine has it: -1 for never, and -2 for what is no delay."""
     if late > 1e15:
         return -1
@@ -75,8 +75,8 @@ def whole_rounds(late):
     return int(late)
 
 
-HELPERS.add(told)  # what compiled code calls is written above
-TOOLS: dict[str, Any] = {each.__name__: each for each in (piece, opened, told, whole_rounds)}
+HELPERS.add(as_action)  # what compiled code calls is written above
+TOOLS: dict[str, Any] = {each.__name__: each for each in (array_slice, unread_feedback, as_action, delay_rounds)}
 """What the text of any function may call."""
 
 
@@ -104,7 +104,7 @@ def run_text(text: str, functions: Mapping[str, Any], helper: Any) -> dict[str, 
     """
     scope: dict[str, Any] = {"helper": helper}
     for name, each in functions.items():
-        scope[name] = helper(each) if is_ours(each) and not isinstance(each, type) else each
+        scope[name] = helper(each) if is_package_function(each) and not isinstance(each, type) else each
     exec(compile(text, "<how the engine calls it>", "exec"), scope)
     return scope
 
@@ -142,7 +142,7 @@ class Layout:
     --------
     >>> layout = Layout(by_arm=False)
     >>> layout.number(0.5), layout.array(np.ones(3))
-    ('params[0]', 'piece(params, params, 1)')
+    ('params[0]', 'array_slice(params, params, 1)')
     >>> layout.numbers({})
     array([0.5, 3. , 6. , 1. , 1. , 1. ])
     """
@@ -206,7 +206,7 @@ class Layout:
     def _piece(self, whole: str, source: str, ends: Callable[[Any], list[int]], at: int) -> str:
         slot = len(self._slots)
         self._slots += [lambda place, i=i: ends(place)[at + i] for i in (0, 1)]
-        return f"piece({whole}, {source}, {slot})"
+        return f"array_slice({whole}, {source}, {slot})"
 
     def _shape(self, lengths: list[Any], source: str) -> str:
         return f".reshape({', '.join(f'int({self.number(length, source)})' for length in lengths)})"

@@ -1,8 +1,8 @@
 """A rule is written as its box: plain Python that asks, by the names of its arguments, for what it needs.
 
-`seen`, `news`, `now`, `ridge`, `past`, `rng` and `p` come from the engine. An argument whose annotation says a size,
-such as ``low: PerArm``, is the rule's own memory, zero at the start. Every other argument is a setting. Draws, delays,
-merit functions and what a game sums are written in the same way; `fairlib.rules.bound_rule` hands them to the engine.
+`seen`, `feedback`, `now`, `ridge`, `past`, `rng` and `p` come from the engine. An argument whose annotation says a
+size, such as ``low: PerArm``, is the rule's own memory, zero at the start. Every other argument is a setting. Draws,
+delays, merit functions and metrics are written in the same way; `fairlib.rules.bound_rule` hands them to the engine.
 """
 
 import inspect
@@ -61,7 +61,7 @@ class Seen(NamedTuple):
     total: Array
 
 
-class News(NamedTuple):
+class Feedback(NamedTuple):
     """What has just arrived: the rewards that came in since the rule was last asked, in the order of their arrival.
 
     Where no feedback is late these are the rewards of the round before. In a round, what is seen at once comes first.
@@ -81,7 +81,7 @@ class News(NamedTuple):
 
     Examples
     --------
-    >>> News(1, np.array([2]), np.array([0.5]), np.array([7]), np.array([1.0])).arm[0]
+    >>> Feedback(1, np.array([2]), np.array([0.5]), np.array([7]), np.array([1.0])).arm[0]
     np.int64(2)
     """
 
@@ -149,12 +149,12 @@ class Rule:
 def rule(function: Annotated[Callable[..., Any], checks.InBody(checks.Function())]) -> Rule:
     """Mark a function as a policy's rule, written as its box: it asks for what it needs by the names of its arguments.
 
-    On arms it may ask for `seen` (see `Seen`), `news` (see `News`), `rng`, a `numpy.random.Generator`, and `p`; with
-    contexts for `now` (see `Now`), `news`, `ridge` (see `Ridge`), `past` (see `Past`), `rng` and `p`. An argument with
-    a size as its annotation, such as `PerArm`, or with a named tuple of such, is its memory, zero at the start: ``"K"``
-    is the number of arms, ``"d"`` the length of a context, ``"G"`` the number of groups, ``"T"`` the horizon, and any
-    other name a setting. All other arguments are settings, which the `Policy` is made with; one that is to be a whole
-    number says ``: int``.
+    On arms it may ask for `seen` (see `Seen`), `feedback` (see `Feedback`), `rng`, a `numpy.random.Generator`, and `p`;
+    with contexts for `now` (see `Now`), `feedback`, `ridge` (see `Ridge`), `past` (see `Past`), `rng` and `p`. An
+    argument with a size as its annotation, such as `PerArm`, or with a named tuple of such, is its memory, zero at the
+    start: ``"K"`` is the number of arms, ``"d"`` the length of a context, ``"G"`` the number of groups, ``"T"`` the
+    horizon, and any other name a setting. All other arguments are settings, which the `Policy` is made with; one that
+    is to be a whole number says ``: int``.
 
     The rule either fills `p`, which arrives full of zeros, with the probability of playing each arm, or returns the one
     arm that it plays. Plain Python: it is compiled where Numba can, and interpreted, some hundred times slower, where
@@ -210,7 +210,7 @@ class Learner(NamedTuple):
     selected: NDArray[np.int64]
     observed: NDArray[np.int64]
     total: Array
-    mail: NDArray[np.int64]
+    cursors: NDArray[np.int64]
     arms: NDArray[np.int64]
     rewards: Array
     rounds: NDArray[np.int64]
@@ -231,7 +231,7 @@ def ask(learner, p, t=0):
     p : ndarray, shape (K,)
         Receives the probabilities, unless the learner returns an arm. What is in it is wiped out first.
     t : int
-        The round that the learner is told it is, if not 0, for one that begins late.
+        The round that the learner is as_action it is, if not 0, for one that begins late.
 
     Returns
     -------
@@ -257,7 +257,7 @@ def ask(learner, p, t=0):
         learner.selected,
         learner.observed,
         learner.total,
-        learner.mail,
+        learner.cursors,
         learner.arms,
         learner.rewards,
         learner.rounds,

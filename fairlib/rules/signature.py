@@ -7,11 +7,11 @@ from typing import Any
 
 from numba import types
 
-from fairlib.rules.argument_block import FINDERS
+from fairlib.rules.argument_block import READERS
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class CallSignature:
     """A kind of function that the engine calls: what it may ask for, and how that is handed over.
 
     Parameters
@@ -54,22 +54,22 @@ class Form:
 
     @property
     def compiled(self) -> Any:
-        """The types of the compiled function, which takes its arrays on a desk."""
+        """The types of the compiled function, which takes its arrays in a block."""
         kinds = [each for each in self.signature.args if not isinstance(each, types.Array | types.NamedTuple)]
         return self.signature.return_type(types.int64, *kinds)
 
-    def on_desk(self, text: str) -> str:
-        """Return the text with a flat function that finds the arrays that it needs on a desk."""
+    def with_block(self, text: str) -> str:
+        """Return the text with a flat function that finds the arrays that it needs in a block."""
         head = f"def flat({self.flat}):"
         before, body = text.split(head)
         lines, others, place = [], [], 0
         for name, kind in zip(self.flat.split(", "), self.signature.args, strict=True):
             parts = kind.types if isinstance(kind, types.NamedTuple) else [kind]
-            found = [f"{FINDERS[part]}(desk, {place + i})" for i, part in enumerate(parts) if part in FINDERS]
+            found = [f"{READERS[part].__name__}(block, {place + i})" for i, part in enumerate(parts) if part in READERS]
             place += len(found)
             if not found:
                 others.append(name)
             elif re.search(rf"\b{name}\b", body):
                 tuple_of = kind.instance_class.__name__ if isinstance(kind, types.NamedTuple) else ""
                 lines.append(f"    {name} = {tuple_of}({', '.join(found)})")
-        return "\n".join([before + f"def flat({', '.join(['desk', *others])}):", *lines]) + body
+        return "\n".join([before + f"def flat({', '.join(['block', *others])}):", *lines]) + body

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba.extending import register_jitable
 
-from fairlib.rules.jit import OPTIONS, helper, is_ours
+from fairlib.rules.jit import OPTIONS, helper, is_package_function
 from fairlib.rules.rule import Rule
 
 
@@ -247,7 +247,11 @@ def depends(values: Iterable[Any]) -> Iterator[bytes]:
             if not is_library(value.__module__) and value.__module__ != "builtins":
                 stack.append(value)
             return value.__qualname__
-        if hasattr(value, "__dict__") and not is_library(type(value).__module__) and not is_ours(type(value)):
+        if (
+            hasattr(value, "__dict__")
+            and not is_library(type(value).__module__)
+            and not is_package_function(type(value))
+        ):
             return said((type(value), inspect.getattr_static(value, "__call__", None), vars(value)))
         return type(value).__qualname__, getattr(value, "__name__", "")
 
@@ -281,7 +285,7 @@ def _written(value: Any) -> str:
     return _sources[value]
 
 
-def afresh(function: Any) -> Any:
+def fresh_copy(function: Any) -> Any:
     """Copy a reader's function as it is now, with the functions that it calls, each marked for compilation.
 
     Numba keeps what a function looked at when it was first compiled. A copy has never been compiled.
@@ -300,7 +304,7 @@ def afresh(function: Any) -> Any:
     --------
     >>> def double(x):
     ...     return 2 * x
-    >>> afresh(double)(3)
+    >>> fresh_copy(double)(3)
     6
     """
     made: dict[Any, Any] = {}
@@ -361,7 +365,7 @@ def _unmarked(value: Any) -> Any:
 
 
 def _to_copy(value: Any) -> bool:
-    return isinstance(value, types.FunctionType) and not is_ours(value) and not is_library(value.__module__)
+    return isinstance(value, types.FunctionType) and not is_package_function(value) and not is_library(value.__module__)
 
 
 def _of_a_reader(value: Any) -> bool:

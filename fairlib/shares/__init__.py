@@ -4,7 +4,7 @@ The package of the chapter of that name, after Patil, Ghalme, Nair and Narahari 
 and its result; `policies`; `theory`, the bounds.
 """
 
-from fairlib.shares.game import SharedBandit, SharesResult, shares_tally
+from fairlib.shares.game import SharedBandit, SharesResult, shares_metrics
 from fairlib.shares.policies import (
     fair_by_deadline,
     fair_by_deadline_rule,
@@ -23,7 +23,7 @@ from fairlib.shares.theory import fair_ucb_bound, fair_ucb_regret_bound, fair_uc
 __all__ = [
     "SharesResult",
     "SharedBandit",
-    "shares_tally",
+    "shares_metrics",
     "fair_learn_rule",
     "fair_learn",
     "fair_ucb",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.core import Bandit, Bound, Number, Result, arm_metrics, earned
+from fairlib.core import Bandit, BoundRule, Number, Result, arm_metrics, earned
 
 Shares = Annotated[ArrayLike, checks.Numbers(0, 1, example=[0.25, 0.125])]
 """What each arm is owed, as the package's functions take it; that it fits the game is checked by each."""
@@ -83,9 +83,9 @@ class SharedBandit(Bandit):
         object.__setattr__(self, "shares", _one_an_arm(self.shares, self.arms.means.size))
 
     @cached_property
-    def tally(self) -> Bound:
+    def metrics(self) -> BoundRule:
         """What the game sums: the two measures of unfairness."""
-        return arm_metrics(shares_tally, shares=self.shares)
+        return arm_metrics(shares_metrics, shares=self.shares)
 
     def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, NDArray[np.float64]]) -> Result:
         """Add the regret of Definition 4.
@@ -99,7 +99,7 @@ class SharedBandit(Bandit):
         reward : ndarray, shape (runs, R)
             Reward collected so far.
         sums : dict
-            What `tally` has kept: `violation` and `deficit`.
+            What `metrics` has kept: `violation` and `deficit`.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class SharedBandit(Bandit):
         return super().result(rounds, selected, reward, {**sums, "r_regret": beyond})
 
 
-def shares_tally(shares, t, selected, violation: Number, deficit: Number):
+def shares_metrics(shares, t, selected, violation: Number, deficit: Number):
     """Keep the largest number of plays by which an arm has been behind, in whole plays and exactly."""
     for a in range(selected.size):
         owed = shares[a] * t

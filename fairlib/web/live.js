@@ -13,24 +13,24 @@ const serve = () => {
   const work = async (asked) => {
     const { id, shows, sliders, seed, runs, plays, several, sums } = asked;
     for (let run = 0; run < runs; run++) {
-      const desk = { params: Float64Array.from(shows.params), state: new Float64Array(shows.length), sliders };
+      const block = { params: Float64Array.from(shows.params), state: new Float64Array(shows.length), sliders };
       if (plays) {
         const each = plays.map((game) => {
-          $seats[game.seat]();
+          $agents[game.seat]();
           const made = $play(game, seed, run);
           if (made.fault) throw new Error(`the game stops in round ${Math.abs(made.fault)}`);
           const left = { selected: made.selected, reward: made.reward };
           for (const name in sums) left[name] = block(made.sums, sums[name]);
           if (several) return left;
-          const { selected, observed, total, ridge } = made.desk; // as the policy would see it next
+          const { selected, observed, total, ridge } = made.block; // as the policy would see it next
           return { ...left, t: game.rounds.at(-1) + 1, plays: selected, observed, total, ...ridge };
         });
         const [{ rounds, means = [] }] = plays;
-        Object.assign(desk, { recorded: Float64Array.from(rounds), means: Float64Array.from(means) });
-        for (const name in each[0]) desk[name] = several ? each.map((one) => one[name]) : each[0][name];
+        Object.assign(block, { recorded: Float64Array.from(rounds), means: Float64Array.from(means) });
+        for (const name in each[0]) block[name] = several ? each.map((one) => one[name]) : each[0][name];
       }
-      $shows(desk);
-      postMessage({ id, run, filled: desk.state });
+      $shows(block);
+      postMessage({ id, run, filled: block.state });
       await pause(); // whoever asks anew is heard between two runs
       if (latest !== asked) return;
     }

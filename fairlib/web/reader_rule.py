@@ -26,13 +26,13 @@ KINDS: dict[str, Any] = {
     "t": WHOLE,
     "rng": CHANCE,
     **dict.fromkeys(("params", "state", "total", "rewards", "chances", "p"), Array(REAL, 1)),
-    **dict.fromkeys(("selected", "observed", "mail", "arms", "rounds"), Array(WHOLE, 1)),
+    **dict.fromkeys(("selected", "observed", "cursors", "arms", "rounds"), Array(WHOLE, 1)),
 }
 """The kinds of what the engine hands to a rule on arms."""
 
 
 def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
-    r"""Translate a rule on arms that asks for `seen`, `news`, `rng`, `p`, memory, and settings with a default value.
+    r"""Translate a rule on arms that asks for `seen`, `feedback`, `rng`, `p`, memory, and settings with defaults.
 
     Parameters
     ----------
@@ -92,16 +92,16 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
             line = next((each.lineno for each in _calls(text) if _name(each.func) == error.function), 1)
             what = f"a call of {error.function} that gives it what it does not take"
         raise ValueError(f"line {line} of your rule: {what}") from None
-    desk = ", ".join(each if each in ("t", "rng") else f"desk.{each}" for each in known["flat"].split(", "))
-    answer = f"return (desk, t, rng) => $told({made.name}({desk}));"
+    block = ", ".join(each if each in ("t", "rng") else f"block.{each}" for each in known["flat"].split(", "))
+    answer = f"return (block, t, rng) => $action({made.name}({block}));"
     return {
         "script": f"$rule = (() => {{\n{known['drawn']}\n{script.text()}\n{answer}\n}})();",
         "memory": memory,
-        "readers": int(any(each.arg == "news" for each in rule.args.args)),
+        "readers": int(any(each.arg == "feedback" for each in rule.args.args)),
     }
 
 
-_NATIVE: dict[str, Any] = {"math": "math", "np": "np", "piece": Native("$piece", Array(REAL, 1))}
+_NATIVE: dict[str, Any] = {"math": "math", "np": "np", "array_slice": Native("$slice", Array(REAL, 1))}
 
 
 def _calls(text: str) -> list[Any]:

@@ -38,8 +38,8 @@ function $divisor(x) {
   if (x === 0) throw new RangeError("a whole number divided by 0");
   return x;
 }
-function $told(answer) { return answer === undefined ? -1 : answer; }
-function $piece(whole, params, i) { // settings and memory stay where they are: a view of them is made once
+function $action(answer) { return answer === undefined ? -1 : answer; }
+function $slice(whole, params, i) { // settings and memory stay where they are: a view of them is made once
   return (whole.pieces ??= [])[i] ??= whole.subarray(params[i], params[i + 1]);
 }
 function $largest(x) {
@@ -173,44 +173,44 @@ function $recorded(game) {
   const { rounds, sizes, sums } = game;
   return { selected: $zeros(rounds.length, sizes.K), reward: $zeros(rounds.length), sums: $zeros(rounds.length, sums), watch: $zeros(16) };
 }
-function $seat(game, wait = 0) { // a policy on arms with what it has seen: where its rule finds its arrays
+function $agent(game, wait = 0) { // a policy on arms with what it has seen: where its rule finds its arrays
   const { K } = game.sizes, list = (n) => $zeros(n);
   return {
     params: Float64Array.from(game.params), state: list(game.memory), p: list(K), selected: list(K), observed: list(K),
-    total: list(K), mail: list(2 * game.readers), arms: list(wait), rewards: list(wait), rounds: list(wait), chances: list(wait),
+    total: list(K), cursors: list(2 * game.readers), arms: list(wait), rewards: list(wait), rounds: list(wait), chances: list(wait),
   };
 }
 function $onArms(game, own, world, room) {
   const rounds = Float64Array.from(game.rounds), most = Math.min(room, rounds[rounds.length - 1] * game.plays);
-  const desk = $seat(game, game.readers ? most : 0), table = (x) => ({ params: x.map((row) => Float64Array.from(row)) });
+  const block = $agent(game, game.readers ? most : 0), table = (x) => ({ params: x.map((row) => Float64Array.from(row)) });
   // What the game sums has numbers and memory of its own.
-  const counted = { ...desk, params: Float64Array.from(game.truth), state: $zeros(game.sums) };
-  const { p, selected, observed, total, mail, arms, rewards, chances } = desk, made = $recorded(game);
+  const counted = { ...block, params: Float64Array.from(game.metricParams), state: $zeros(game.sums) };
+  const { p, selected, observed, total, cursors, arms, rewards, chances } = block, made = $recorded(game);
   made.fault = play_rounds(
-    null, desk, null, table(game.table), null, table(game.waits), game.late, game.plays, null, counted,
-    p, selected, observed, total, mail, arms, rewards, desk.rounds, chances, counted.state, most,
+    null, block, null, table(game.table), null, table(game.waits), game.late, game.plays, null, counted,
+    p, selected, observed, total, cursors, arms, rewards, block.rounds, chances, counted.state, most,
     rounds, own, world, made.selected, made.reward, made.sums, made.watch,
   );
-  return { ...made, desk, full: made.watch[2] !== 0 };
+  return { ...made, block, full: made.watch[2] !== 0 };
 }
 function $onContexts(game, own, world) {
   const { K, d, G } = game.sizes, rounds = Float64Array.from(game.rounds), long = game.history ? rounds[rounds.length - 1] : 0;
   const list = (n) => $zeros(n), n = game.ridge ? d : 0;
-  const desk = {
+  const block = {
     params: Float64Array.from(game.params), state: list(game.memory), p: list(K), contexts: $zeros(K, d), groups: list(K),
-    means: list(K), rewards: list(1), ridge: { mean: list(n), root: $zeros(n, n) }, mail: list(2 * game.readers),
+    means: list(K), rewards: list(1), ridge: { mean: list(n), root: $zeros(n, n) }, cursors: list(2 * game.readers),
     past: { contexts: $zeros(long, K, d), groups: $zeros(long, K), played: list(long), rewards: list(long) },
     arms: list(1), rounds: list(1), chances: list(1),
   };
-  for (let i = 0; i < n; i++) desk.ridge.root[i][i] = 1 / Math.sqrt(game.ridge);
-  const drawn = { ...desk, params: Float64Array.from(game.table), rewards: list(K) };
-  const counted = { ...desk, params: Float64Array.from(game.truth), state: list(game.sums) };
-  const { p, contexts, groups, means, ridge, past, mail } = desk, made = $recorded(game);
+  for (let i = 0; i < n; i++) block.ridge.root[i][i] = 1 / Math.sqrt(game.ridge);
+  const drawn = { ...block, params: Float64Array.from(game.table), rewards: list(K) };
+  const counted = { ...block, params: Float64Array.from(game.metricParams), state: list(game.sums) };
+  const { p, contexts, groups, means, ridge, past, cursors } = block, made = $recorded(game);
   made.fault = play_contexts(
-    null, desk, null, drawn, G, null, counted, p, list(K), contexts, groups, means, drawn.rewards,
+    null, block, null, drawn, G, null, counted, p, list(K), contexts, groups, means, drawn.rewards,
     ridge.mean, ridge.root, past.contexts, past.groups, past.played, past.rewards,
-    mail, desk.arms, desk.rewards, desk.rounds, desk.chances, counted.state,
+    cursors, block.arms, block.rewards, block.rounds, block.chances, counted.state,
     rounds, own, world, made.selected, made.reward, made.sums, made.watch,
   );
-  return { ...made, desk };
+  return { ...made, block };
 }

@@ -19,9 +19,9 @@ from fairlib.core import ContextPolicy, Policy
 from fairlib.core.arms import DELAY, no_delay
 from fairlib.engine import loops
 from fairlib.engine.simulate import recorded_rounds
-from fairlib.engine.stepping import PROBLEM, OnArms, at_play
-from fairlib.rules.bound_rule import Bound
-from fairlib.rules.layout import piece, told
+from fairlib.engine.stepping import PROBLEM, ArmsSession, make_session
+from fairlib.rules.bound_rule import BoundRule
+from fairlib.rules.layout import array_slice, as_action
 from fairlib.rules.rule import Rule
 from fairlib.web.pcg64 import pcg64
 from fairlib.web.reader_rule import KINDS
@@ -30,8 +30,8 @@ from fairlib.web.translate import CHANCE, NOTHING, REAL, TRUTH, WHOLE, Array, Fu
 _FLOATS = Array(REAL, 1)
 _WHOLES = Array(WHOLE, 1)
 _BY_HAND = {
-    told: Native("$told", WHOLE),
-    piece: Native("$piece", _FLOATS),
+    as_action: Native("$action", WHOLE),
+    array_slice: Native("$slice", _FLOATS),
     generator_core.next_double: Native("$double", REAL),
     distributions.random_standard_normal: Native("$normal", REAL),
     distributions.random_standard_exponential: Native("$exponential", REAL),
@@ -102,7 +102,7 @@ def _known(value: Any) -> Any:
     raise KeyError(value)
 
 
-def flat(bound: Bound) -> Function:
+def flat(bound: BoundRule) -> Function:
     """Return the function of a rule, a draw or the like that the engine calls.
 
     Parameters
@@ -146,7 +146,7 @@ def draws() -> dict[str, Any]:
 
 
 # The kinds of what the engine hands over, by the names in the forms.
-_DESK = "where the engine's arrays are"
+_BLOCK = "where the engine's arrays are"
 _KINDS: dict[str, Any] = {**KINDS, "arm": WHOLE, "played": WHOLE, "reward": REAL, "means": _FLOATS, "groups": _WHOLES}
 _KINDS |= {"contexts": Array(REAL, 2)}
 _KINDS |= {"ridge": Record("Ridge", (("mean", _FLOATS), ("root", Array(REAL, 2))))}
@@ -158,13 +158,13 @@ _KINDS |= {
 }
 
 
-def _add(script: Script, bound: Bound, name: str, *given: str) -> str:
-    """Translate what the engine calls; return the text of a function that takes all but `given` from a desk."""
+def _add(script: Script, bound: BoundRule, name: str, *given: str) -> str:
+    """Translate what the engine calls; return the text of a function that takes all but `given` from a block."""
     arguments = bound.form.flat.split(", ")
     kinds = {**_KINDS, "params": Array(REAL, 2) if bound.form.by_arm else _FLOATS}
     made = script.add(flat(bound), [kinds[each] for each in arguments])
-    passed = ", ".join(each if each in given else f"desk.{each}" for each in arguments)
-    return f"function {name}(desk{''.join(f', {each}' for each in given)}) {{ return {made.name}({passed}); }}"
+    passed = ", ".join(each if each in given else f"block.{each}" for each in arguments)
+    return f"function {name}(block{''.join(f', {each}' for each in given)}) {{ return {made.name}({passed}); }}"
 
 
 _RUN = [_WHOLES, CHANCE, CHANCE, Array(WHOLE, 2), _FLOATS, Array(REAL, 2), _WHOLES]
@@ -197,11 +197,11 @@ def script(problem: OneProblem, policy: OnePolicy) -> str:
     True
     """
     made = Script(draws())
-    parts = _game(made, at_play(problem, policy))
+    parts = _game(made, make_session(problem, policy))
     return "\n".join([made.text(), *parts.values()])
 
 
-def live(shows: Bound, arguments: list[str], seats: list[Any], axes: dict[str, int]) -> str:
+def live(shows: BoundRule, arguments: list[str], seats: list[Any], axes: dict[str, int]) -> str:
     """Translate what fills a live picture, and its games if there are any, into JavaScript.
 
     Parameters
@@ -210,7 +210,7 @@ def live(shows: Bound, arguments: list[str], seats: list[Any], axes: dict[str, i
         What fills the picture.
     arguments : list of str
         The names of what it is called with.
-    seats : list of AtPlay
+    seats : list of Session
         The games, made ready.
     axes : dict of int
         How many axes what is recorded of a game has, by the names among the arguments.
@@ -218,7 +218,7 @@ def live(shows: Bound, arguments: list[str], seats: list[Any], axes: dict[str, i
     Returns
     -------
     str
-        The script, in which ``$shows`` fills the picture from a desk of all arguments, and ``$seats`` are functions
+        The script, in which ``$shows`` fills the picture from a block of all arguments, and ``$agents`` are functions
         that let what is played next be one of the games.
 
     Raises
@@ -229,11 +229,11 @@ def live(shows: Bound, arguments: list[str], seats: list[Any], axes: dict[str, i
     Examples
     --------
     >>> import fairlib as fl
-    >>> from fairlib.rules.signature import Form
+    >>> from fairlib.rules.signature import CallSignature
     >>> def shows(power, square: fl.Number):
     ...     square[0] = 3.0**power
-    >>> form = Form("a picture", "params, state, sliders", {"power": "sliders[0]"}, None, sizes=("K",))
-    >>> "Math.pow(3.0, power)" in live(Bound(shows, form, {}), ["params", "state", "sliders"], [], {})
+    >>> form = CallSignature("a picture", "params, state, sliders", {"power": "sliders[0]"}, None, sizes=("K",))
+    >>> "Math.pow(3.0, power)" in live(BoundRule(shows, form, {}), ["params", "state", "sliders"], [], {})
     True
     """
     made = Script(draws())
@@ -241,11 +241,11 @@ def live(shows: Bound, arguments: list[str], seats: list[Any], axes: dict[str, i
     kinds = dict.fromkeys(("recorded", "plays", "observed"), _WHOLES) | {"t": WHOLE, "root": Array(REAL, 2)}
     kinds |= {name: Array(WHOLE if name == "selected" else REAL, number) for name, number in axes.items()}
     name = made.add(flat(shows), [kinds.get(each, _FLOATS) for each in arguments]).name
-    parts = [f"function $shows(desk) {{ {name}({', '.join(f'desk.{each}' for each in arguments)}); }}"]
+    parts = [f"function $shows(block) {{ {name}({', '.join(f'block.{each}' for each in arguments)}); }}"]
     if games:
         taken = [" ".join(f"{each} = {text};" for each, text in game.items()) for game in games]
         parts.append(f"let {', '.join(games[0])};")
-        parts.append("const $seats = [\n" + "".join(f"() => {{ {text} }},\n" for text in taken) + "];")
+        parts.append("const $agents = [\n" + "".join(f"() => {{ {text} }},\n" for text in taken) + "];")
     return "\n".join([made.text(), *parts])
 
 
@@ -253,32 +253,43 @@ def _game(made: Script, ready: Any) -> dict[str, str]:
     """Translate a game; return the functions that its engine calls, by name."""
     problem, policy = ready.problem, ready.policy
     parts = [_add(made, policy.bound, "$rule", "t", "rng")]
-    rule, tally = Native("$rule", WHOLE), Native("$tally", NOTHING)
-    news = [_WHOLES, _WHOLES, _FLOATS, _WHOLES, _FLOATS]
-    if isinstance(ready, OnArms):
-        delay = problem.delay.draw if problem.delay else Bound(no_delay, DELAY, {})
-        parts += [_add(made, problem.arms.draw, "$draw", "arm", "rng"), _add(made, ready.tally, "$tally", "t")]
+    rule, metrics = Native("$rule", WHOLE), Native("$metrics", NOTHING)
+    feedback = [_WHOLES, _WHOLES, _FLOATS, _WHOLES, _FLOATS]
+    if isinstance(ready, ArmsSession):
+        delay = problem.delay.draw if problem.delay else BoundRule(no_delay, DELAY, {})
+        parts += [_add(made, problem.arms.draw, "$draw", "arm", "rng"), _add(made, ready.metrics, "$metrics", "t")]
         parts += [_add(made, delay, "$delay", "arm", "reward", "rng")]
-        kinds = [rule, _DESK, Native("$draw", REAL), _DESK, Native("$delay", WHOLE), _DESK, TRUTH, WHOLE, tally, _DESK]
-        kinds += [_FLOATS, _WHOLES, _WHOLES, _FLOATS, *news, _FLOATS, WHOLE]
-        made.add(function_of(loops.play_rounds), [*kinds, *_RUN])
-    else:
-        parts += [_add(made, problem.world.draw, "$draw", "rng"), _add(made, ready.tally, "$tally", "t", "played")]
         kinds = [
             rule,
-            _DESK,
-            Native("$draw", NOTHING),
-            _DESK,
+            _BLOCK,
+            Native("$draw", REAL),
+            _BLOCK,
+            Native("$delay", WHOLE),
+            _BLOCK,
+            TRUTH,
             WHOLE,
-            tally,
-            _DESK,
+            metrics,
+            _BLOCK,
+        ]
+        kinds += [_FLOATS, _WHOLES, _WHOLES, _FLOATS, *feedback, _FLOATS, WHOLE]
+        made.add(function_of(loops.play_rounds), [*kinds, *_RUN])
+    else:
+        parts += [_add(made, problem.world.draw, "$draw", "rng"), _add(made, ready.metrics, "$metrics", "t", "played")]
+        kinds = [
+            rule,
+            _BLOCK,
+            Native("$draw", NOTHING),
+            _BLOCK,
+            WHOLE,
+            metrics,
+            _BLOCK,
             _FLOATS,
             _WHOLES,
             Array(REAL, 2),
             _WHOLES,
         ]
         kinds += [_FLOATS, _FLOATS, _FLOATS, Array(REAL, 2), Array(REAL, 3), Array(WHOLE, 2), _WHOLES, _FLOATS]
-        made.add(function_of(loops.play_contexts), [*kinds, *news, _FLOATS, *_RUN])
+        made.add(function_of(loops.play_contexts), [*kinds, *feedback, _FLOATS, *_RUN])
     return {part.split("(")[0].removeprefix("function "): part for part in parts}
 
 
@@ -361,25 +372,25 @@ def numbers(
     >>> numbers(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1(), 10)["table"]
     [[0.9], [0.5]]
     """
-    ready: Any = at_play(problem, policy)
+    ready: Any = make_session(problem, policy)
     sizes = {**ready.sizes, "T": policy.check_horizon(horizon)}
     bound = policy.bound
-    arms = problem.arms if isinstance(ready, OnArms) else problem.world
+    arms = problem.arms if isinstance(ready, ArmsSession) else problem.world
     said = {
         "sizes": sizes,
         "places": {
             "params": bound.places(sizes),
             "table": arms.draw.places(sizes),
-            "truth": ready.tally.places(sizes),
+            "metricParams": ready.metrics.places(sizes),
         },
         "params": bound.numbers(sizes).tolist(),
         "memory": bound.length(sizes),
         "readers": bound.readers,
         "table": ready.table.tolist(),
-        "truth": ready.tally.numbers(sizes).tolist(),
-        "sums": ready.tally.length(sizes),
+        "metricParams": ready.metrics.numbers(sizes).tolist(),
+        "sums": ready.metrics.length(sizes),
         "rounds": recorded_rounds(None, horizon).tolist(),
     }
-    if isinstance(ready, OnArms):
+    if isinstance(ready, ArmsSession):
         return {**said, "waits": ready.waits.tolist(), "late": ready.late, "plays": ready.plays}
     return {**said, "ridge": policy.ridge, "history": ready.history}
