@@ -85,7 +85,11 @@ def several(value: Any, axes: int | None, fits: Callable[[Any], Any], kind: Any 
 
 
 def is_finite(number: Any) -> bool:
-    return number == number and abs(number) <= 1e150
+    return bool(abs(number) <= 1e150)
+
+
+def is_wait(number: Any) -> bool:
+    return number == math.inf or (0 <= number < math.inf and number % 1 == 0)
 
 
 def is_empty(value: Any) -> bool:
@@ -123,7 +127,7 @@ def judged(allowed: checks.Constraint, value: Any) -> Any:
         case checks.Table(axes=axes):
             return several(value, axes, is_finite)
         case WholeRounds():
-            return several(value, 1, lambda each: each == math.inf or (0 <= each < math.inf and each % 1 == 0))
+            return several(value, 1, is_wait)
         case checks.OneOrMany(low=low, whole=True):
             return several(value, None, lambda each: low <= each <= 1e150, numbers.Integral)
         case checks.OneOrMany(low=low):
@@ -195,7 +199,7 @@ def derived(allowed: checks.Constraint) -> Any:
             return [0.5, 0.25]
         case checks.Table(axes=None):
             return 0.5
-        case checks.Table(axes=axes):
+        case checks.Table(axes=int(axes)):
             return np.full((2,) * axes, 0.5) + np.arange(2) / 4
         case WholeRounds():
             return [1, 2]
@@ -203,6 +207,8 @@ def derived(allowed: checks.Constraint) -> Any:
             return "own"
         case checks.Flag():
             return False
+        case checks.FilePath():
+            return "file"
         case checks.Choice(values=values):
             return values[0]
     raise NotImplementedError(f"give {allowed} an example")
@@ -379,8 +385,9 @@ def fits(constraint: checks.Constraint) -> Callable[[Any], Any]:
 NUMBER, TABLE, ARM, TEXT = fits(checks.Real()), fits(checks.Table()), fits(checks.Integer(0)), fits(checks.Text())
 PATH, CALLED = fits(checks.FilePath()), fits(checks.Function())
 SETTING = of(0.5, either(NUMBER, TABLE, an(merit.Merit)))
-WAITS = of([1, 2], lambda value: several(value, None, lambda each: each >= 0 and each % 1 in (0, math.inf)), "'own'")
+WAITS = of([1, 2], lambda value: several(value, None, is_wait))
 SLIDERS = {"sliders": Argument(lambda: {"power": Slider("Power", [1, 2])}, nothing)}
+AXES = {"ax": Argument(lambda: Figure().subplots(), an(Axes))}
 FIGURE = {"figure": of(drawn, CALLED)}
 RANKS = {
     "world": Argument(lambda: people().world, an(fl.World)),
@@ -425,10 +432,10 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
     "ContextPolicy": {"rule": of(first), "ridge": of(None, nothing), "width": SETTING},
     "Policy.replace": {"epsilon": of(0.2, NUMBER, "the rule of 'epsilon-greedy'")},
     "Merit": {
-        **{name: of(None, one_of(None), "the merit 'own'") for name in ("best", "solve")},
-        **{name: of(given, NUMBER, "the merit 'own'") for name, given in (("low", 0.0), ("high", 1.0), ("slope", 2.0))},
-        "value": of(line, nothing, "the merit 'own'"),
-        "minimum": of(1.0, fits(checks.Real(above=0))),
+        "value": of(line),
+        "best": of(None, one_of(None)),
+        "solve": of(None, one_of(None)),
+        "slope": of(2.0, NUMBER),
     },
     "rule": {"function": of(first, CALLED)},
     "delays.best_quantile": {"bound": of(delays.fcucb_d_reward_bound)},
@@ -450,7 +457,6 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
     "experiments.replay.article_contexts": {"event": Argument(event, an(data.Event))},
     # Files and databases
     "data.read_arff": {"path": of("arff", PATH)},
-    "data.mediamill": {"path": of("file", PATH)},
     "data.read_today": {"path": of("today", PATH)},
     "data.read_criteo": {"path": of("criteo", PATH)},
     "data.read_acs": {
@@ -460,10 +466,8 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
         "one_hot": of({"SEX": [1, 2]}),
         "years": of(None, either(one_of(None), fits(checks.OneOrMany(1, whole=True))), "YEAR"),
     },
-    "Player.save": {"path": of("file", PATH)},
     "Player.load": {"path": of("player", PATH), "policy": Argument(lambda: fl.uniform(2), an(fl.Policy))},
     "Player.observe": {"arm": of(2, ARM)},
-    "Result.save": {"path": of("file", PATH)},
     "Result.load": {"path": of("result", PATH)},
     "deploy.Service": {"path": Argument(fresh, PATH)},
     "deploy.app": {"service": Argument(service, an(Service))},
@@ -479,9 +483,7 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
     "book.explore": {**FIGURE, "power": Argument(lambda: Slider("Power", [1, 2]), an(Slider))},
     "book.Explorer": {**FIGURE, **SLIDERS},
     "book.Live": {
-        "shows": of(shows, CALLED),
-        "problem": of(None, one_of(None)),
-        "policy": of(None, one_of(None)),
+        **{"shows": of(shows, CALLED), "problem": of(None, one_of(None)), "policy": of(None, one_of(None))},
         "means": of(None, either(one_of(None), TEXT)),
     },
     "book.Plays": {"live": Argument(played, an(live.Live)), **SLIDERS},
@@ -492,8 +494,8 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
         "run": of(0, ARM),
     },
     "book.said": {"values": of({"a": 1.0}, an(dict), "'a'")},
-    "book.curve": {"ax": Argument(lambda: Figure().subplots(), an(Axes))},
-    "book.label_ends": {"ax": Argument(lambda: Figure().subplots(), an(Axes))},
+    "book.curve": AXES,
+    "book.label_ends": AXES,
     "book.show": {"function": of(first, an(type, types.FunctionType, fits=lambda value: value in (refuses, Silent)))},
     "web.scripts.function_of": {"function": of(first, an(types.FunctionType, fits=lambda value: value is refuses))},
 }

@@ -144,7 +144,7 @@ def tried(call: Call, name: str, make: Callable[[], Any]) -> tuple[str, str]:
         found = outcome(call, **{name: make()})
     except (TypeError, ValueError) as error:
         said, value = str(error), make()
-        words = [name, *call.arguments[name].also, getattr(value, "__name__", type(value).__name__)]
+        words = [name, "'own'", *call.arguments[name].also, getattr(value, "__name__", type(value).__name__)]
         words += [Path(value).name] if name == "path" and isinstance(value, str | PurePath) else []
         words += list(call.arguments) if fits else []  # fine by itself, it doesn't fit another argument
         named = any(re.search(rf"(^|\W){re.escape(each)}(\W|$)", said) for each in words)
