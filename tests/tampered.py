@@ -87,7 +87,7 @@ def files(arrays: dict[str, Any], chance: Any) -> Iterator[tuple[str, dict[str, 
             yield f"{name} = {each!r}", with_heading({**heading, name: each})
     for name in ("uinteger", "has_uint32", "state", "bit_generator"):
         for each in (*odd, {"state": 0, "inc": 0}, {"state": 2**128, "inc": 1}, {"state": -1, "inc": 3}):
-            yield f"own {name} = {each!r}", with_heading({**heading, "own": {**heading["own"], name: each}})
+            yield f"rng {name} = {each!r}", with_heading({**heading, "rng": {**heading["rng"], name: each}})
     yield "rewards of any size", with_heading({**heading, "rewards": [-math.inf, math.inf]})
 
     for name, array in arrays.items():

@@ -587,7 +587,7 @@ def test_settings_are_found_by_name():
         "shares": [[0.1, 0.2, 0.3]], "tolerance": [[1.0]], "learner.a0": [[2.0]], "learner.b0": [[3.0]]
     }  # fmt: skip
     assert [row[slice(*made["places"]["table"]["mean"][0])] for row in made["table"]] == [[0.9], [0.5], [0.3]]
-    assert [made["truth"][a:b] for a, b in made["places"]["truth"]["shares"]] == [[0.1, 0.2, 0.3]]
+    assert [made["metricParams"][a:b] for a, b in made["places"]["metricParams"]["shares"]] == [[0.1, 0.2, 0.3]]
     exposed = ExposureBandit(fl.bernoulli([0.9, 0.5]), merit=exponential(4))
     made = numbers(exposed, fairx_ucb(exposed.merit, 0.3), 100)
     assert [made["params"][a:b] for a, b in made["places"]["params"]["merit.steepness"]] == [[4.0]] * 3

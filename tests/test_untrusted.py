@@ -65,13 +65,13 @@ def test_no_rule_of_the_package_leaves_an_array_by_what_it_remembers(name):
     for _ in range(9):
         choose()
     honest = {name: array.copy() for name, array in player._kept().items()}
-    size = player._seat.state.size
+    size = player._agent.state.size
     for at in [slice(None), *rng.choice(size, min(size, 8), replace=False)]:
         for value in (-1e12, -2.0, 1e6, 1e12):
-            player._t, player._waiting, player._seat.unread = 9, {}, [np.zeros(0)] * 4
+            player._t, player._waiting, player._agent.unread = 9, {}, [np.zeros(0)] * 4
             for name, array in player._kept().items():
                 array[...] = honest[name]
-            player._seat.state[at] = value
+            player._agent.state[at] = value
             with np.errstate(all="ignore"), contextlib.suppress(ValueError, ArithmeticError):
                 choose()
 
