@@ -128,7 +128,7 @@ figures: .venv/lock.done
 
 print: _build/book.done
 	@echo "Printing the book (some minutes)"
-	@$(BIN)/python chapters/extensions/printing.py
+	@PYTHONPATH=chapters/extensions $(BIN)/python -m printing
 	@ls _build/print/*.pdf _build/print/*.epub
 
 offline: _build/book.done

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import executed
+import mathjax_build
 import printing
 import pytest
-import typeset
 from matplotlib.figure import Figure
 from selenium import webdriver
 from selenium.webdriver.common.by import By
@@ -45,7 +45,7 @@ def page(request: pytest.FixtureRequest, browser: webdriver.Chrome, tmp_path_fac
 
     explorer = explore(figure, one=Slider("One", [0.5, 4, 10]), other=Slider("Other", [0.02, 0.35, 1000]))
     formula = FILLED[chapter][i][1], True
-    set_so, style = typeset.typeset([formula, ("0123456789.,", True)])
+    set_so, style = mathjax_build.typeset([formula, ("0123456789.,", True)])
     folder = tmp_path_factory.mktemp("page")
     shutil.copy(CHAPTERS / "assets" / "book.js", folder)
     page = folder / "page.html"

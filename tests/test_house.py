@@ -321,7 +321,7 @@ def test_book_shows_what_was_executed_and_nothing_else(tmp_path):
     (tmp_path / "conf.py").write_text(
         "import sys\n"
         f"sys.path.insert(0, {str(ROOT / 'chapters' / 'extensions')!r})\n"
-        "extensions, nb_execution_mode = ['pages'], 'off'\n"
+        "extensions, nb_execution_mode = ['executed_parser'], 'off'\n"
         "root_doc, exclude_patterns = 'chapters/draft', ['.*', '_build']\n",
         encoding="utf-8",
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import typeset
+import mathjax_build
 from bs4 import BeautifulSoup, Tag
 from sphinx.application import Sphinx
 
@@ -99,7 +99,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
         for page, shown in found.items():
             script = Path(app.outdir) / file(page)
             script.parent.mkdir(exist_ok=True)
-            ready = {address: typeset.in_place(text) for address, text in shown.items()}
+            ready = {address: mathjax_build.in_place(text) for address, text in shown.items()}
             script.write_text(f"window.fairPreviews = {json.dumps(ready, sort_keys=True)};\n", encoding="utf-8")
 
     app.connect("html-page-context", announce)

@@ -115,7 +115,7 @@ def typeset_pages(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
-    app.add_html_math_renderer("typeset", (html_visit_math, None), (html_visit_displaymath, None))
+    app.add_html_math_renderer("mathjax_build", (html_visit_math, None), (html_visit_displaymath, None))
     app.add_css_file("mathjax/mathjax.css")
     app.connect("build-finished", typeset_pages, priority=400)  # see previews.py
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -16,6 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 DECK = "fair-bandits-cards.txt"
+STATIC = Path(__file__).parent / "static"
 
 
 class Chapter(NamedTuple):
@@ -103,9 +104,15 @@ def write(app: Sphinx, error: Exception | None) -> None:
         (Path(app.outdir) / "_static" / DECK).write_text(deck(Path(app.srcdir)), encoding="utf-8")
 
 
+def add_static(app: Sphinx) -> None:
+    """Add the folder of the script to those that are copied into the book."""
+    app.config.html_static_path.append(str(STATIC))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_directive("cards", Cards)
     app.add_js_file("cards.js", loading_method="defer")
+    app.connect("builder-inited", add_static)
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
