@@ -30,7 +30,7 @@ class Chapter(NamedTuple):
 def chapters(root: Path) -> list[Chapter]:
     """Return the chapters that have a *Remember*, in the order of the book.
 
-    >>> [chapter.name for chapter in chapters(Path(__file__).parents[2])][:3]
+    >>> [chapter.name for chapter in chapters(Path(__file__).parents[3])][:3]
     ['bandits', 'own', 'shares']
     """
     found = []
