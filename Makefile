@@ -55,7 +55,7 @@ test: _build/test.done
 
 # The chapters that have changed, or whose package has, are executed, all others stand (tests/notebooks.py). What is
 # made here is younger than __pycache__, whose making changes a folder and would look like an edit later.
-_build/executed.done: .venv/lock.done $(PACKAGE) $(BOOK) tests/notebooks.py tests/pictures.py
+_build/executed.done: .venv/lock.done $(PACKAGE) $(BOOK) tests/notebooks.py tests/figure_text.py
 	@echo "Running the chapters that have changed"
 	@$(BIN)/python -m compileall -q fairlib
 	@$(BIN)/pytest -q chapters --execute-only
@@ -81,7 +81,7 @@ _build/test.done: $(PACKAGE) $(filter-out %/outcomes.json,$(BOOK)) $(TESTS) | _b
 test-full: .venv/lock.done
 	@PROPERTIES=full FUZZ=full $(BIN)/pytest tests
 	@TRIALS=full $(BIN)/pytest -n0 tests/test_trials.py -k holds
-	@$(BIN)/python tests/trials.py
+	@$(BIN)/python tests/bound_trials.py
 
 # What the tests said of a commit is part of the project, so that a book that was only built can show it. Run `make test` on
 # a clean commit, then this, and commit chapters/outcomes.json.
@@ -116,7 +116,7 @@ _build/bench/peers.done: .venv/lock.done benchmarks/requirements.txt benchmarks/
 # What changes the sources stands outside of .venv, which is the lock and nothing else.
 mutants: .venv/lock.done
 	@$(BIN)/pip install --quiet --target _build/mutants/tools cosmic-ray==8.7.0 coverage==7.17.3
-	@PYTHONPATH=_build/mutants/tools:. $(BIN)/python tests/mutants.py
+	@PYTHONPATH=_build/mutants/tools:. $(BIN)/python tests/mutation/mutants.py
 
 references: .venv/lock.done
 	@$(BIN)/pytest chapters --refresh-references

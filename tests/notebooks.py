@@ -10,7 +10,7 @@ outputs of the tagged cells stand in order. ``pytest --refresh-references`` stor
 ``pytest chapters --execute-only``, which is for the book, compares none.
 
 What a picture says and draws must be what is stored in ``tests/reference/pictures/<chapter>.json``, by the name of the
-figure, or of the function that an explorer draws with, and by the setting of the sliders. ``pictures.py`` tells it.
+figure, or of the function that an explorer draws with, and by the setting of the sliders. ``figure_text.py`` tells it.
 Where seconds are drawn, which are never the same, the cell has the tag ``nbval-ignore-output``.
 """
 
@@ -29,9 +29,9 @@ import executed
 import nbformat
 import outcomes
 import pytest
+from figure_text import FORMAT
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, RunningKernel, start_new_kernel
 from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
-from pictures import FORMAT
 
 CHECKED = "nbval-check-output"
 MEASURED = "nbval-ignore-output"
@@ -48,8 +48,8 @@ for explorer in [thing for thing in gc.get_objects() if type(thing) is Explorer]
 """
 
 # The kernel tells what a chapter's pictures draw. No name of this is left for the chapter to find.
-PICTURES = Path(__file__).with_name("pictures.py").read_text(encoding="utf-8")
-WATCH = f"(lambda space: (exec({PICTURES!r}, space), space['watch'](get_ipython())))({{'__name__': 'pictures'}})"
+PICTURES = Path(__file__).with_name("figure_text.py").read_text(encoding="utf-8")
+WATCH = f"(lambda space: (exec({PICTURES!r}, space), space['watch'](get_ipython())))({{'__name__': 'figure_text'}})"
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
 

@@ -50,7 +50,7 @@ def test_what_the_chapters_call_an_erratum_is_one():
 
 def test_what_the_package_and_the_tests_call_an_erratum_is_one():
     known = {label.upper() for label, _ in ENTRIES}
-    for path in [*ROOT.glob("fairlib/**/*.py"), *ROOT.glob("tests/*.py")]:
+    for path in [*ROOT.glob("fairlib/**/*.py"), *ROOT.glob("tests/**/*.py")]:
         for name in re.findall(r"\bE-[A-Z]\d+[a-z]?\b", path.read_text(encoding="utf-8")):
             assert name.upper() in known, f"{path.name}: {name}"
 

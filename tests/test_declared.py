@@ -27,7 +27,7 @@ PEERS = [
     each for each in (ROOT / "benchmarks" / "peers.txt").read_text(encoding="utf-8").splitlines() if each[0] != "#"
 ]
 
-# What tests/mutants.py imports, from a folder of its own.
+# What tests/mutation/mutants.py imports, from a folder of its own.
 MUTANTS = re.findall(r"cosmic-ray==[\d.]+", (ROOT / "Makefile").read_text(encoding="utf-8"))
 
 # Who imports, and which of the lists in pyproject.toml has to name what is imported there.

@@ -12,8 +12,8 @@ from importlib import metadata
 from pathlib import Path
 
 import executed
+import figure_text
 import outcomes
-import pictures
 import pytest
 from matplotlib.figure import Figure
 from notebooks import CHECKED, alike
@@ -254,7 +254,7 @@ def test_what_nobody_sees_beside_its_axis_is_nothing(scale, said):
     ax = fig.subplots()
     ax.set(ylim=(1e-15, 5), yscale=scale)
     ax.plot([0, 1], [0, 1e-12])
-    assert pictures.drawn(fig)[-1] == f"  Line2D: {said}"
+    assert figure_text.drawn(fig)[-1] == f"  Line2D: {said}"
 
 
 def test_a_picture_is_compared_and_described_anew_where_its_chapter_stood(drawings):

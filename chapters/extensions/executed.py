@@ -16,7 +16,13 @@ import outcomes
 from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_notebook
 from myst_parser.config.main import MdParserConfig
 
-SOURCES = ("fairlib", "requirements.txt", "chapters/extensions/executed.py", "tests/notebooks.py", "tests/pictures.py")
+SOURCES = (
+    "fairlib",
+    "requirements.txt",
+    "chapters/extensions/executed.py",
+    "tests/notebooks.py",
+    "tests/figure_text.py",
+)
 KEPT = 2  # of each chapter: its latest state and the one before, to which an author may return
 
 

@@ -125,7 +125,7 @@ def lies(artist: Any) -> dict[str, Any]:
         around = artist.get_patch_transform().transform(artist.get_path().vertices)
         return dict(zip("xy", around.T, strict=True))
     if not isinstance(artist, Collection):
-        raise TypeError(f"nothing is known of {artist!r}: tests/pictures.py has to be told what its numbers are")
+        raise TypeError(f"nothing is known of {artist!r}: tests/figure_text.py has to be told what its numbers are")
     more = {} if artist.get_array() is None else {"values": artist.get_array()}
     if isinstance(artist, PathCollection):
         return dict(zip("xy", np.transpose(artist.get_offsets()), strict=True)) | {"sizes": artist.get_sizes()} | more
