@@ -1,4 +1,4 @@
-"""What a picture draws, as lines of text: one for each artist, with its numbers.
+"""Figures as lines of text: one line for each artist, with its numbers.
 
 ``notebooks.py`` sends this into the kernel of a chapter. There each figure and each explorer that a cell shows gets one
 format more than it has for a reader, `FORMAT`: what it draws, at several settings where it has sliders. So a picture is

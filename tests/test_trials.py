@@ -1,4 +1,4 @@
-"""Bounds on trial: each bound against play, in games where it is below the most that can happen (`bound_trials`).
+"""Trials of bounds: each bound against play, in games where it is below the most that can happen (`bound_trials`).
 
 `make test` plays one game of each bound, twenty runs (of Fair-Greedy one); `make test-full` plays them all, a thousand
 runs.

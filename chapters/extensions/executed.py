@@ -1,4 +1,4 @@
-"""The executed chapters, each kept under a name that hashes all that its outputs depend on.
+"""Storage of the executed chapters, each under a hash of all that its outputs depend on.
 
 The tests execute and keep them (``tests/notebooks.py``), the book shows them (``executed_parser.py``). Any other
 state of code, package, lock, Python or settings has another name, so what is found is never stale.

@@ -1,4 +1,4 @@
-"""Pages show what the tests executed: Sphinx runs no cell, and refuses a chapter that was not run as it stands."""
+"""Parser that shows a chapter with the outputs of the tests' run, and refuses one that was not run as it is."""
 
 from pathlib import Path
 

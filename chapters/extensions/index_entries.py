@@ -21,9 +21,8 @@ def papers(root: Path) -> dict[str, str]:
     [('1', 'Patil'), ('2', 'Wang')]
     """
     page = (root / "chapters" / "results.md").read_text(encoding="utf-8")
-    return {
-        number: name for name, number in re.findall(r"^## (\S+) [^\n]*\n+```\{results\} (\S+)$", page, re.MULTILINE)
-    }
+    named = re.findall(r"^## (\S+) [^#]*?^```\{results\} (\S+)$", page, re.MULTILINE)
+    return {number: name for name, number in named}
 
 
 def entries(root: Path) -> dict[str, list[str]]:

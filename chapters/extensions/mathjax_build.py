@@ -1,4 +1,4 @@
-r"""Set the formulas when the book is built: a page shows them at once, and without scripts too.
+r"""Typeset formulas with MathJax when the book is built, so that a page shows them at once and without scripts.
 
 Sphinx leaves TeX in a page, for MathJax to set while the reader waits. Here the same MathJax sets it in an engine of
 its own, each formula once, when all pages are written. A formula that it can't read is a warning. What stands in

@@ -1,4 +1,4 @@
-"""What a reference points to, ready to be shown where the reference stands (``previews.js``).
+"""Previews of what references point to, shown beside the reference (``previews.js``).
 
 For each page of the book a script with the statements, formulas, entries and first sentences that the page refers to: a
 script and not a request, as pages that are read from a disk may not ask for a file.

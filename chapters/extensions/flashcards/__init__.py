@@ -1,4 +1,4 @@
-"""What the chapters want to be remembered: as cards on a page, and as a deck for programs that ask for them.
+"""Flash cards of what each chapter wants remembered: a page of cards, and a deck for programs such as Anki.
 
 The directive ``{cards}`` makes a card of each point of each *Remember*: ``chapters/questions.csv`` has the question,
 the chapter the answer. The same stand in ``_static/fair-bandits-cards.txt``, which Anki imports.
