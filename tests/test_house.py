@@ -13,6 +13,7 @@ from pathlib import Path
 
 import executed
 import figure_text
+import index_entries
 import outcomes
 import pytest
 from matplotlib.figure import Figure
@@ -60,7 +61,7 @@ def run(folder: Path, *options: str, **settings: str) -> str:
     path = os.pathsep.join(str(ROOT / part) for part in ("tests", "chapters/extensions"))
     # Without the variables that would make this run a worker of the run it is started from.
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")} | {"PYTHONPATH": path}
-    command = [sys.executable, "-m", "pytest", "-p", "notebooks", f"--rootdir={folder}", *options]
+    command = [sys.executable, "-m", "pytest", "-p", "references", "-p", "notebooks", f"--rootdir={folder}", *options]
     return subprocess.run(command, cwd=folder, env=env | settings, capture_output=True, text=True, check=False).stdout
 
 
@@ -376,6 +377,7 @@ def test_items_are_whole_and_name_tests_that_exist():
     assert all(item["number"] and item["kind"] for item in items)
     page = (ROOT / "chapters" / "results.md").read_text(encoding="utf-8")
     assert {item["paper"] for item in items} == set(re.findall(r"^```{results} (\S+)$", page, re.MULTILINE))
+    assert {item["paper"] for item in items} == set(index_entries.papers(ROOT))
     named = [test.strip() for item in items for test in item["test"].split(";") if test.strip()]
     if not named:
         return  # given no file, pytest would list every test there is
