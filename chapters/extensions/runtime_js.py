@@ -32,5 +32,5 @@ def load(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.connect("builder-inited", write)
-    app.connect("html-page-context", load)
+    app.connect("html-page-context", load, priority=400)  # before playground.js, in a page that has both
     return {"parallel_read_safe": True, "parallel_write_safe": True}
