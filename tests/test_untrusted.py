@@ -15,9 +15,9 @@ import zipfile
 from importlib import import_module
 from typing import Any
 
+import altered_players
 import numpy as np
 import pytest
-import tampered
 import zoo
 from helpers import same
 
@@ -28,10 +28,10 @@ from fairlib.deploy import Player
 # Players --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", tampered.POLICIES)
+@pytest.mark.parametrize("kind", altered_players.POLICIES)
 def test_a_player_that_was_tampered_with_is_refused_or_plays_on(kind, tmp_path):
     """Each array and number of its file is altered, in a process of its own, which must not crash."""
-    command = [sys.executable, "-W", "ignore", str(tampered.__file__), kind, str(tmp_path)]
+    command = [sys.executable, "-W", "ignore", str(altered_players.__file__), kind, str(tmp_path)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=1200)
     lines = run.stdout.splitlines()
     assert run.returncode == 0, f"ended by {run.returncode} after {lines[-1:]}: {run.stderr[-2000:]}"
