@@ -16,12 +16,13 @@ PACKAGE := requirements.txt $(call files,fairlib)
 BOOK := _config.yml _toc.yml benchmarks/latest.json $(call files,chapters)
 TESTS := pyproject.toml $(call files,tests) $(call files,benchmarks)
 
-.PHONY: help book test test-full outcomes bench compiler mutants references figures print offline lab sphinx lock clean
+.PHONY: help book test test-full nbval outcomes bench compiler mutants references figures print offline lab sphinx lock clean
 
 help:
 	@echo "make book        build the book, and say which file to open"
 	@echo "make test        run every chapter and every test, the linter and the type checker"
 	@echo "make test-full   try all that is tried by samples: bounds, properties, odd inputs (hours)"
+	@echo "make nbval       run every chapter as a Jupyter notebook, with nbval and nothing of ours (half an hour)"
 	@echo "make outcomes    store what the last run of make test said, for the pages to show (commit first)"
 	@echo "make bench       measure what a round costs, against C and other projects (a quarter of an hour; needs a C compiler)"
 	@echo "make mutants     plant 400 mistakes in the package, one at a time, and count those that no test notices (hours)"
@@ -55,7 +56,7 @@ test: _build/test.done
 
 # The chapters that have changed, or whose package has, are executed, all others stand (tests/notebooks.py). What is
 # made here is younger than __pycache__, whose making changes a folder and would look like an edit later.
-_build/executed.done: .venv/lock.done $(PACKAGE) $(BOOK) tests/notebooks.py tests/pictures.py
+_build/executed.done: .venv/lock.done $(PACKAGE) $(BOOK) tests/notebooks.py tests/figure_text.py
 	@echo "Running the chapters that have changed"
 	@$(BIN)/python -m compileall -q fairlib
 	@$(BIN)/pytest -q chapters --execute-only
@@ -81,7 +82,21 @@ _build/test.done: $(PACKAGE) $(filter-out %/outcomes.json,$(BOOK)) $(TESTS) | _b
 test-full: .venv/lock.done
 	@PROPERTIES=full FUZZ=full $(BIN)/pytest tests
 	@TRIALS=full $(BIN)/pytest -n0 tests/test_trials.py -k holds
-	@$(BIN)/python tests/trials.py
+	@$(BIN)/python tests/bound_trials.py
+
+# Stock nbval, without a plugin or a setting of this project: every chapter is converted to a Jupyter notebook and run in a
+# fresh kernel. The records that chapters read are copied, so that relative paths hold.
+# `make nbval CHAPTERS=chapters/shares.md` runs one.
+CHAPTERS = $(shell sed -nE 's/.*(root|file): (.*)/\2.md/p' _toc.yml | xargs grep -l '^jupytext:')
+nbval: .venv/lock.done
+	@echo "Running the chapters as notebooks, with nbval alone"
+	@rm -rf _build/nbval && mkdir -p _build/nbval/chapters _build/nbval/benchmarks
+	@cp benchmarks/*.json _build/nbval/benchmarks
+	@echo "[pytest]" > _build/nbval/pytest.ini
+	@for chapter in $(CHAPTERS); do \
+		$(BIN)/jupytext --quiet --to ipynb --output "_build/nbval/$${chapter%.md}.ipynb" "$$chapter" || exit 1; done
+	@cd _build/nbval && $(CURDIR)/$(BIN)/pytest --nbval-lax --nbval-current-env --nbval-cell-timeout 1800 \
+		-n auto --dist loadfile
 
 # What the tests said of a commit is part of the project, so that a book that was only built can show it. Run `make test` on
 # a clean commit, then this, and commit chapters/outcomes.json.
@@ -116,7 +131,7 @@ _build/bench/peers.done: .venv/lock.done benchmarks/requirements.txt benchmarks/
 # What changes the sources stands outside of .venv, which is the lock and nothing else.
 mutants: .venv/lock.done
 	@$(BIN)/pip install --quiet --target _build/mutants/tools cosmic-ray==8.7.0 coverage==7.17.3
-	@PYTHONPATH=_build/mutants/tools:. $(BIN)/python tests/mutants.py
+	@PYTHONPATH=_build/mutants/tools:. $(BIN)/python tests/mutation/mutants.py
 
 references: .venv/lock.done
 	@$(BIN)/pytest chapters --refresh-references
@@ -128,7 +143,7 @@ figures: .venv/lock.done
 
 print: _build/book.done
 	@echo "Printing the book (some minutes)"
-	@$(BIN)/python chapters/extensions/printing.py
+	@PYTHONPATH=chapters/extensions $(BIN)/python -m printing
 	@ls _build/print/*.pdf _build/print/*.epub
 
 offline: _build/book.done

@@ -59,8 +59,9 @@ def probabilities(
     """Ask a policy on arms what it plays in a round, given the counts and the rewards so far; it has no memory yet."""
     seen = np.array(observed, np.int64)
     played = seen if selected is None else np.array(selected, np.int64)
-    seat = Agent(policy, policy.bound.interpreted, {"K": seen.size, "T": t})
-    return _answer(seat, (t, played, seen, np.array(total, np.float64)), rng)
+    agent = Agent(policy, policy.bound.interpreted, {"K": seen.size, "T": t})
+    agent.selected, agent.observed, agent.total = played, seen, np.array(total, np.float64)
+    return answer(agent, t, rng)
 
 
 def context_probabilities(
@@ -76,13 +77,15 @@ def context_probabilities(
     """Ask a policy with contexts what it plays in a round; it has no memory yet."""
     k, d = contexts.shape
     groups = np.zeros(k, np.int64) if groups is None else groups
-    seat = Agent(policy, policy.bound.interpreted, {"K": k, "d": d, "G": int(groups.max()) + 1, "T": t})
-    return _answer(seat, (t, contexts, groups, ridge, fresh_past(0, k, d) if past is None else past), rng)
+    agent = Agent(policy, policy.bound.interpreted, {"K": k, "d": d, "G": int(groups.max()) + 1, "T": t})
+    agent.ridge, agent.past = ridge, fresh_past(0, k, d) if past is None else past
+    return answer(agent, t, rng, contexts, groups)
 
 
-def _answer(seat: Agent, given: Any, rng: Any) -> np.ndarray:
-    arm = seat.ask(given, rng)
-    return seat.p if arm < 0 else np.eye(seat.p.size)[arm]
+def answer(agent: Agent, t: int, rng: Any, *given: Any) -> np.ndarray:
+    """Return the probabilities with which an agent plays in a round."""
+    arm = agent.ask(t, rng, *given)
+    return agent.p.copy() if arm < 0 else np.eye(agent.p.size)[arm]
 
 
 def streams(seed: int, run: int) -> Iterator[Generator]:

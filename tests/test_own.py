@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import jupytext
 import numpy as np
 import pytest
-from in_script import evaluated, games
+from js_engine import evaluated, games
 from test_playground import BAD, EXP3, WINNING
 
 import fairlib as fl

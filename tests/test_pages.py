@@ -19,11 +19,11 @@ from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree
 
 import downloads
+import flashcards
 import jupytext
 import nbformat
 import printing
 import pytest
-import remember
 import slides
 from axe_core_python.selenium import Axe
 from bs4 import BeautifulSoup, Tag
@@ -693,9 +693,9 @@ def test_a_chapter_is_there_as_a_notebook(book: Path) -> None:
                 assert (notebook.parent / linked).exists()
 
 
-@pytest.mark.parametrize("chapter", remember.chapters(ROOT), ids=lambda chapter: chapter.name)
+@pytest.mark.parametrize("chapter", flashcards.chapters(ROOT), ids=lambda chapter: chapter.name)
 def test_a_chapter_has_slides_that_need_nothing_else(
-    chapter: remember.Chapter, book: Path, browser: webdriver.Chrome
+    chapter: flashcards.Chapter, book: Path, browser: webdriver.Chrome
 ) -> None:
     deck = book / slides.file(chapter.name)
     made = BeautifulSoup(deck.read_text(encoding="utf-8"), "html.parser")

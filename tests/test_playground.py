@@ -10,10 +10,10 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
-import inpage
 import numpy as np
 import playground
 import pytest
+import runtime_js
 from axe_core_python.selenium import Axe
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -42,7 +42,7 @@ def page(tmp_path_factory):
     """Write a page that holds the playground and nothing else."""
     folder = tmp_path_factory.mktemp("page")
     app: Any = SimpleNamespace(outdir=folder)
-    inpage.write(app)
+    runtime_js.write(app)
     playground.write(app)
     for name in ("playground.js", "playground.css"):
         shutil.copy(ASSETS / name, folder / "_static")

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-import in_script
+import js_engine
 import numpy as np
 import pytest
 import zoo
@@ -46,14 +46,14 @@ def test_every_policy_plays_the_same_in_the_browser(
     entry = zoo.ZOO[name]
     problem = zoo.game(entry.games[0])
     policy = entry.make(problem)
-    said = in_script.games(problem, policy, ROUNDS)
+    said = js_engine.games(problem, policy, ROUNDS)
     made: Any = json.loads(page.execute_async_script(ASK, f"{runtime()}\n{said}\n{PLAY}", RUNS, 1))
     assert isinstance(made, list), made
     with monkeypatch.context() as patch:
         patch.setattr(type(problem), "result", lambda self, *given: given)
         kept: Any = fl.simulate(problem, policy, ROUNDS, runs=RUNS, seed=1)
     _, selected, reward, sums = kept
-    there = in_script.recorded(made, sums)
+    there = js_engine.recorded(made, sums)
     np.testing.assert_array_equal(there["selected"], selected)
     np.testing.assert_array_equal(there["reward"], reward)
     # A browser may have other last bits of exp, log and powers than the compiler: plays are the same all the same.

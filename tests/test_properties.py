@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
-import in_script
+import js_engine
 import numpy as np
 import pytest
 import strategies
@@ -330,8 +330,8 @@ def with_contexts(play, restarts, path):
 def test_a_page_plays_the_same(name, data):
     """What a page computes is run in the language of a browser; the browser itself is in test_plays_in_page.py."""
     play = data.draw(strategies.plays(name))
-    said = in_script.games(play.game, play.policy, play.horizon)
-    (made,) = in_script.evaluated(said, f"[0].map({in_script.RUN.replace('SEED', str(play.seed))})")
+    said = js_engine.games(play.game, play.policy, play.horizon)
+    (made,) = js_engine.evaluated(said, f"[0].map({js_engine.RUN.replace('SEED', str(play.seed))})")
     rounds = simulated(play, rounds=None)
     assert made[0] == 0
     np.testing.assert_array_equal(made[1], rounds.selected[0])

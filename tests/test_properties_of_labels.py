@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import strategies
 import zoo
+from helpers import answer
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
 
-from fairlib.core import absorb
-from fairlib.engine.agent import Agent, fresh_past, fresh_ridge
+from fairlib.engine.agent import Agent
 
 # They go by the number of an arm where nothing is a tie, and say so.
 BY_NUMBER = {
@@ -47,13 +47,6 @@ class Evenly:
         return a / (a + b)
 
 
-def answer(seat: Agent, *given: Any) -> np.ndarray:
-    """Return the probabilities with which a policy plays."""
-    rng: Any = Evenly()
-    arm = seat.ask(given, rng)
-    return seat.p.copy() if arm < 0 else np.eye(seat.p.size)[arm]
-
-
 def untied(numbers: Any, rng: np.random.Generator) -> Any:
     """Return numbers, or rows of them, a little smaller each, so that what was alike is so no more."""
     return (np.transpose(numbers) * (1 - 0.001 * rng.random(len(numbers)))).T
@@ -81,24 +74,21 @@ def test_on_arms(name, data):
     if np.shape(policy.settings.get("shares")) == (number,) and "groups" not in policy.settings:
         policy = policy.replace(shares=untied(policy.settings["shares"], rng))
     policies = policy, relabelled(policy, order)
-    seats = [Agent(each, each.bound.interpreted, {"K": number, "T": 2000}) for each in policies]
-    selected, observed, total = np.zeros(number, np.int64), np.zeros(number, np.int64), np.zeros(number)
+    agents = [Agent(each, each.bound.interpreted, {"K": number, "T": 2000}) for each in policies]
     for t in range(1, len(told) + 11):
         over = t > len(told)
         if over or (t > number and t % 7 == 0):
-            one = answer(seats[0], t, selected, observed, total)
-            other = answer(seats[1], t, selected[order], observed[order], total[order])
+            one, other = (answer(each, t, Evenly()) for each in agents)
             if over:
                 np.testing.assert_allclose(other, one[order], **ALIKE, err_msg=f"in round {t}")
         if not over:
             arm = int(told[t - 1])
-            selected[arm] += 1
-            if t <= number or rng.random() < 0.8:  # the others never come
-                reward = 0.5 * rng.random()
-                observed[arm] += 1
-                total[arm] += reward
-                seats[0].hear(arm, reward, t, 0.5)
-                seats[1].hear(int(label[arm]), reward, t, 0.5)
+            comes = t <= number or rng.random() < 0.8  # the others never come
+            reward = 0.5 * rng.random() if comes else 0.0
+            for agent, named in zip(agents, (arm, int(label[arm])), strict=True):
+                agent.record(t, np.array([named]))
+                if comes:
+                    agent.observe(t, named, reward, 0.5)
 
 
 @pytest.mark.parametrize("name", [name for name in zoo.ZOO if name not in {*zoo.ON_ARMS, *BY_NUMBER}])
@@ -110,9 +100,7 @@ def test_with_contexts(name, data):
     relabel = np.array(data.draw(st.permutations(range(world.arms))))
     rounds = strategies.longest(name)
     sizes = {"K": world.arms, "d": world.dimension, "G": world.groups, "T": rounds}
-    seats = [Agent(play.policy, play.policy.bound.interpreted, sizes) for _ in range(2)]
-    ridge = fresh_ridge(play.policy.ridge, world.dimension)
-    pasts = [fresh_past(rounds, world.arms, world.dimension) for _ in range(2)]
+    agents = [Agent(play.policy, play.policy.bound.interpreted, sizes) for _ in range(2)]
     table = world.draw.numbers(sizes)
     contexts, groups = np.zeros((world.arms, world.dimension)), np.zeros(world.arms, np.int64)
     means, rewards = np.zeros(world.arms), np.zeros(world.arms)
@@ -120,15 +108,12 @@ def test_with_contexts(name, data):
         world.draw.interpreted(table, rng, contexts, groups, means, rewards)
         contexts = untied(contexts, rng)
         order = relabel if t > 1 else np.arange(world.arms)  # in the first round all contexts may promise the same
-        one = answer(seats[0], t, contexts, groups, ridge, pasts[0])
-        other = answer(seats[1], t, contexts[order].copy(), groups[order], ridge, pasts[1])
+        one = answer(agents[0], t, Evenly(), contexts, groups)
+        other = answer(agents[1], t, Evenly(), contexts[order].copy(), groups[order])
         alike = {"atol": 0.01} if name in zoo.SEARCHING else ALIKE  # SciPy stops at the sixth digit of a value
         np.testing.assert_allclose(other, one[order], **alike, err_msg=f"in round {t}")
         arm = int(rng.integers(world.arms))
-        if ridge.mean.size:
-            absorb(ridge.mean, ridge.root, contexts[arm], rewards[arm])
-        for past, labels, label in zip(pasts, (np.arange(world.arms), order), (arm, order.argsort()[arm]), strict=True):
-            past.contexts[t - 1], past.groups[t - 1] = contexts[labels], groups[labels]
-            past.played[t - 1], past.rewards[t - 1] = label, rewards[arm]
-        for seat, label in zip(seats, (arm, int(order.argsort()[arm])), strict=True):
-            seat.hear(label, float(rewards[arm]), t, 0.5)
+        for agent, labels in zip(agents, (np.arange(world.arms), order), strict=True):
+            label = int(labels.argsort()[arm])
+            agent.record(t, np.array([label]), contexts[labels], groups[labels])
+            agent.observe(t, label, float(rewards[arm]), 0.5, contexts[arm])

@@ -18,7 +18,7 @@ from fairlib import ranks as rk
 from fairlib.book import look, show
 from fairlib.core import Now, Past, World
 from fairlib.data import standardised, twoyear
-from fairlib.engine.agent import Agent, fresh_ridge
+from fairlib.engine.agent import Agent
 
 SECTION_6 = rk.section_6()
 MIXED = rk.mixed_groups([[1.0, 2.0], [3.0, 0.0], [2.0, 2.0]], [0.0, 1.0, 4.0], 0.5, shares=[0.6, 0.3, 0.1], arms=5)
@@ -416,19 +416,21 @@ def test_a_group_not_seen_yet_has_a_random_rank_or_one_half():
         ([4.0, 9.0], [0, 1], [1, 0]),
         ([3.5, 9.0], [0, 1], [0.5, 0.5]),
     ]:
-        seat = Agent(policy, policy.bound.interpreted, {"K": 2, "d": 1, "G": 2, "T": 3})
+        agent = Agent(policy, policy.bound.interpreted, {"K": 2, "d": 1, "G": 2, "T": 3})
+        agent.past = past
         for t in (1, 2, 3):
-            assert seat.ask((t, np.array(now)[:, None], np.array(groups), fresh_ridge(None, 1), past), rng) == -1
-        assert seat.p.tolist() == expected
+            assert agent.ask(t, rng, np.array(now)[:, None], np.array(groups)) == -1
+        assert agent.p.tolist() == expected
     # By lot the newcomer beats nobody whose rank is 1, anybody whose rank is 0, and one at 1/2 every other time.
     policy = rk.fair_greedy_v2(noise=1e-9)
-    seat = Agent(policy, policy.bound.interpreted, {"K": 2, "d": 1, "G": 2, "T": 3})
+    agent = Agent(policy, policy.bound.interpreted, {"K": 2, "d": 1, "G": 2, "T": 3})
+    agent.past = past
     for value, chance in ((4.0, 0.0), (2.0, 1.0), (3.5, 0.5)):
         often = 0.0
         for _ in range(2000):
             shown = np.array([[value], [9.0]])
-            assert seat.ask((3, shown, np.array([0, 1]), fresh_ridge(None, 1), past), rng) == -1
-            often += float(seat.p[1]) / 2000
+            assert agent.ask(3, rng, shown, np.array([0, 1])) == -1
+            often += float(agent.p[1]) / 2000
         assert abs(often - chance) < 4 * (chance * (1 - chance) / 2000) ** 0.5 + 1e-12
 
 
@@ -437,10 +439,11 @@ def rehearse(policy, game, rounds, seed):
     x, g, _, r = drawn(game, rounds, seed)
     past = Past(x, g, np.arange(rounds) % g.shape[1], r[:, 0])
     sizes = {"K": g.shape[1], "d": x.shape[2], "G": game.world.groups, "T": rounds}
-    seat, rng, shown = Agent(policy, policy.bound.interpreted, sizes), np.random.default_rng(0), []
+    agent, rng, shown = Agent(policy, policy.bound.interpreted, sizes), np.random.default_rng(0), []
+    agent.past = past
     for t in range(1, rounds + 1):
-        assert seat.ask((t, x[t - 1], g[t - 1], fresh_ridge(None, 1), past), rng) == -1
-        shown.append(seat.p.copy())
+        assert agent.ask(t, rng, x[t - 1], g[t - 1]) == -1
+        shown.append(agent.p.copy())
     return np.array(shown)
 
 

@@ -10,11 +10,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import answers
-import every_figure
+import figure_gallery
+import flashcards
 import outcomes
-import proofs
+import proof_graph
 import pytest
-import remember
 import slides
 import status
 from axe_core_python.selenium import Axe
@@ -27,7 +27,12 @@ from selenium.webdriver.support.ui import WebDriverWait
 import fairlib.data
 
 ROOT = Path(__file__).parents[1]
-ASSETS = ROOT / "chapters" / "assets"
+SCRIPTS = {
+    "answers.js": ROOT / "chapters" / "assets",
+    "cards.js": flashcards.STATIC,
+    "slides.js": slides.ASSETS,
+    "slides.css": slides.ASSETS,
+}
 CHAPTERS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "chapters").glob("*.md"))}
 
 
@@ -114,7 +119,7 @@ def alone(folder: Path, body: str, script: str) -> str:
     """Write a page that has a script of the book and nothing else; return its address."""
     (folder / "page.html").write_text(
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Page</title><main><h1>Page</h1>{body}</main>'
-        f"<script>{(ASSETS / script).read_text(encoding='utf-8')}</script></html>",
+        f"<script>{(SCRIPTS[script] / script).read_text(encoding='utf-8')}</script></html>",
         encoding="utf-8",
     )
     return (folder / "page.html").as_uri()
@@ -151,8 +156,8 @@ def test_a_place_says_whether_a_number_is_right(browser, tmp_path):
 
 
 def test_every_point_to_remember_has_its_question():
-    asked = remember.questions(ROOT)
-    found = remember.chapters(ROOT)
+    asked = flashcards.questions(ROOT)
+    found = flashcards.chapters(ROOT)
     assert {chapter.name for chapter in found} == {name for name, text in CHAPTERS.items() if "\n## Remember\n" in text}
     assert set(asked) == {chapter.name for chapter in found}
     for chapter in found:
@@ -164,10 +169,10 @@ def test_every_point_to_remember_has_its_question():
 
 
 def test_the_deck_is_what_a_program_reads_that_asks_for_cards():
-    lines = remember.deck(ROOT).splitlines()
+    lines = flashcards.deck(ROOT).splitlines()
     assert lines[:3] == ["#separator:tab", "#html:true", "#tags column:3"]
     cards = [line.split("\t") for line in lines[3:]]
-    assert len(cards) == sum(len(chapter.points) for chapter in remember.chapters(ROOT))
+    assert len(cards) == sum(len(chapter.points) for chapter in flashcards.chapters(ROOT))
     for card in cards:
         assert len(card) == 3
         assert not re.search(r"\$|\{[\w:]+\}`|\*\w", card[0] + card[1]), "Markdown is left"
@@ -313,7 +318,7 @@ def build(folder: Path, text: str) -> tuple[BeautifulSoup, str]:
     (folder / "chapters" / "statements.csv").write_text(own, encoding="utf-8")
     (folder / "conf.py").write_text(
         f"import sys\nsys.path.insert(0, {str(ROOT / 'chapters' / 'extensions')!r})\n"
-        "extensions, myst_enable_extensions = ['myst_parser', 'sphinx_proof', 'proofs'], ['dollarmath']\n"
+        "extensions, myst_enable_extensions = ['myst_parser', 'sphinx_proof', 'proof_graph'], ['dollarmath']\n"
         "root_doc, numfig, math_numfig = 'chapters/draft', True, True\n",
         encoding="utf-8",
     )
@@ -354,7 +359,7 @@ def test_proofs_in_a_circle_are_a_warning(tmp_path):
 
 
 def test_lines_pass_between_boxes():
-    columns = proofs.columns({"a": [], "b": ["a"], "c": ["b"], "d": ["c", "a"]})
+    columns = proof_graph.columns({"a": [], "b": ["a"], "c": ["b"], "d": ["c", "a"]})
     assert [len(column) for column in columns] == [1, 2, 2, 1]
     assert [stop for column in columns for stop in column if isinstance(stop, tuple)] == [("a", "d", 1), ("a", "d", 2)]
 
@@ -385,7 +390,7 @@ RUN = [item for item in rows("items.csv") if item["kind"] in ("figure", "experim
 
 
 def test_every_figure_and_experiment_has_what_the_paper_says():
-    claims = every_figure.claims(ROOT)
+    claims = figure_gallery.claims(ROOT)
     assert list(claims) == [item["id"] for item in RUN]
     for item in RUN:
         claim = claims[item["id"]]["claim"]
@@ -401,7 +406,7 @@ def test_pictures_are_there_and_numbers_are_checked(item):
     chapters = "\n".join(CHAPTERS.values())
     cells = re.findall(r"^```\{code-cell\}.*?^```$", chapters, re.MULTILINE | re.DOTALL)
     named = {name: cell for cell in cells for name in re.findall(r"^\s*:?name: (\S+)$", cell, re.MULTILINE)}
-    for name in filter(None, map(str.strip, every_figure.claims(ROOT)[item["id"]]["pictures"].split(";"))):
+    for name in filter(None, map(str.strip, figure_gallery.claims(ROOT)[item["id"]]["pictures"].split(";"))):
         assert re.search(r"plt.show\(\)|explore\(", named[name]), f"{name} draws nothing"
     for test in item["test"].split(";"):
         if "chapters/" in test:
@@ -564,6 +569,6 @@ def test_the_examples_above_are_counted_as_they_read():
 
 
 def test_scripts_of_the_shelf_ask_for_nothing():
-    for name in ("answers.js", "cards.js", "slides.js", "slides.css"):
-        text = (ASSETS / name).read_text(encoding="utf-8")
+    for name, folder in SCRIPTS.items():
+        text = (folder / name).read_text(encoding="utf-8")
         assert not re.search(r"https?://|fetch\(|XMLHttpRequest|@import", text), name

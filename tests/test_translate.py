@@ -7,7 +7,7 @@ import re
 import textwrap
 from typing import Any
 
-import in_script
+import js_engine
 import numpy as np
 import pytest
 import zoo
@@ -34,7 +34,7 @@ def run(function, kinds, *values):
 
     def passed(value):
         if not isinstance(value, list):
-            return in_script.written(value)
+            return js_engine.written(value)
         return (
             f"[{', '.join(map(passed, value))}]"
             if isinstance(value[0], list)
@@ -42,9 +42,9 @@ def run(function, kinds, *values):
         )
 
     def passed_all(each):
-        return ", ".join(map(in_script.written, each))
+        return ", ".join(map(js_engine.written, each))
 
-    return in_script.evaluated(made.text(), f"{name}({', '.join(map(passed, values))})")
+    return js_engine.evaluated(made.text(), f"{name}({', '.join(map(passed, values))})")
 
 
 def test_what_is_derived_from_others_carries_their_licences():
@@ -235,7 +235,7 @@ def test_a_function_comes_to_the_same(name):
 def test_a_function_may_return_nothing_in_places():
     made = Script(draws())
     name = made.add(function_of(nothing), [WHOLE]).name
-    assert in_script.evaluated(made.text(), f"[{name}(1) === undefined, {name}(-2)]") == [True, -2]
+    assert js_engine.evaluated(made.text(), f"[{name}(1) === undefined, {name}(-2)]") == [True, -2]
 
 
 def steps_outside(x, i):
@@ -246,11 +246,11 @@ def steps_outside(x, i):
 def test_a_careful_script_stops_at_a_place_that_is_not_there():
     made = Script({}, careful=True)
     name = made.add(function_of(steps_outside), [NUMBERS, WHOLE]).name
-    assert in_script.evaluated(made.text(), f"{name}(Float64Array.of(1, 2), 0)") == 3.0  # the last, as in Python
+    assert js_engine.evaluated(made.text(), f"{name}(Float64Array.of(1, 2), 0)") == 3.0  # the last, as in Python
     said = (
         f"(() => {{ try {{ return {name}(Float64Array.of(1, 2), 3); }} catch (error) {{ return error.message; }} }})()"
     )
-    assert in_script.evaluated(made.text(), said) == "place 2 of an array that has 2"
+    assert js_engine.evaluated(made.text(), said) == "place 2 of an array that has 2"
 
 
 def test_tables_are_rows():
@@ -258,7 +258,7 @@ def test_tables_are_rows():
     made = Script(draws())
     name = made.add(function_of(tables), [TABLE, WHOLE]).name
     text = f"const rows = $zeros(3, 2); $put(rows, {rows});"
-    assert in_script.evaluated(made.text() + text, f"{name}(rows, 1)") == tables(np.array(rows), 1)
+    assert js_engine.evaluated(made.text() + text, f"{name}(rows, 1)") == tables(np.array(rows), 1)
 
 
 def first_arm(p):
@@ -275,7 +275,7 @@ def test_two_rules_that_are_called_alike_are_not_confused():
     assert rules[0].text == rules[1].text
     kinds = [KINDS[each] for each in RULE.flat.split(", ")]
     one, other = (made.add(each, kinds).name for each in rules)
-    assert in_script.evaluated(made.text(), f"[{one}(), {other}()]") == [0, 1]
+    assert js_engine.evaluated(made.text(), f"[{one}(), {other}()]") == [0, 1]
 
 
 def test_each_kind_of_argument_has_a_function_of_its_own():
@@ -310,7 +310,7 @@ def test_expressions_of_whole_numbers_come_to_the_same(written, a, b, c):
     text = [f"def f{i}(a, b, c):\n    return {each}" for i, each in enumerate(written)]
     for i, each in enumerate(text):
         made.add(Function(f"f{i}", each, UNKNOWN.__getitem__), [WHOLE] * 3)
-    there = in_script.evaluated(made.text(), f"[{', '.join(f'f{i}({a}, {b}, {c})' for i in range(len(text)))}]")
+    there = js_engine.evaluated(made.text(), f"[{', '.join(f'f{i}({a}, {b}, {c})' for i in range(len(text)))}]")
     assert there == [eval(each, {"a": a, "b": b, "c": c}) for each in written]
 
 
@@ -505,7 +505,7 @@ def test_streams_are_numpy_s(name):
     drawn = f"rng.{method}({', '.join(map(str, arguments))})"
     text = f"def drawn(rng, x):\n    for i in range(x.size):\n        x[i] = {drawn}\n"
     made.add(Function("drawn", text, UNKNOWN.__getitem__), [CHANCE, NUMBERS])
-    there = in_script.evaluated(
+    there = js_engine.evaluated(
         made.text() + "const x = $zeros(100000), rng = new $Generator(12, [3, 1]); drawn(rng, x);",
         "[...x, $double(rng)]",
     )
@@ -521,7 +521,7 @@ SEEDS = [0, 1, 7, 2**31, 2**32 - 1, 2**32, 2**64 + 3, 2**127 + 1, 2**130]
 def test_seeds_start_as_numpy_s_do():
     for seed in SEEDS:
         for key in ([0, 0], [0, 1], [5, 1], [2**33, 0]):
-            there = in_script.evaluated("", f"Object.values($state('{seed}', {key})).map(String)")
+            there = js_engine.evaluated("", f"Object.values($state('{seed}', {key})).map(String)")
             state = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=tuple(key))).state["state"]
             assert [int(each) for each in there] == [state["state"], state["inc"]], (seed, key)
 
@@ -534,12 +534,12 @@ def test_where_there_is_no_webassembly_the_words_are_the_same():
     words = (
         "(() => { const rng = new $Generator(5, [0, 1]); return Array.from({ length: 1500 }, () => $double(rng)); })()"
     )
-    assert in_script.evaluated("", "$MODULE instanceof WebAssembly.Module")
-    with_it = in_script.evaluated("", words)
+    assert js_engine.evaluated("", "$MODULE instanceof WebAssembly.Module")
+    with_it = js_engine.evaluated("", words)
     without = runtime().replace("new WebAssembly.Module(", "no_such_thing(")
     assert without != runtime()
     with MiniRacer() as engine:
-        text = engine.eval(f"{in_script._ATOB}{without}{in_script._SAY}\nif ($MODULE) throw 1; $say({words})")
+        text = engine.eval(f"{js_engine._ATOB}{without}{js_engine._SAY}\nif ($MODULE) throw 1; $say({words})")
     assert json.loads(str(text)) == with_it
 
 
@@ -552,13 +552,13 @@ def test_every_policy_plays_the_same_in_javascript(name, monkeypatch):
     for seed, each in enumerate(entry.games, start=1):
         problem = zoo.game(each)
         policy = entry.make(problem)
-        said = in_script.games(problem, policy, entry.horizon)
-        made = in_script.evaluated(said, f"[0, 1].map({in_script.RUN.replace('SEED', str(seed))})")
+        said = js_engine.games(problem, policy, entry.horizon)
+        made = js_engine.evaluated(said, f"[0, 1].map({js_engine.RUN.replace('SEED', str(seed))})")
         with monkeypatch.context() as patch:
             patch.setattr(type(problem), "result", lambda self, *given: given)
             kept: Any = fl.simulate(problem, policy, entry.horizon, runs=2, seed=seed)
         _, selected, reward, sums = kept
-        there = in_script.recorded(made, sums)
+        there = js_engine.recorded(made, sums)
         np.testing.assert_array_equal(there["selected"], selected, err_msg=each)
         np.testing.assert_array_equal(there["reward"], reward, err_msg=each)
         # What is summed passes through exp, log and powers, of which this engine has other last bits than the compiler;
@@ -572,7 +572,7 @@ def test_a_fault_is_told_with_its_round():
         p[0] = 2.0 if seen.t == 5 else 1.0
 
     problem, policy = fl.Bandit(fl.bernoulli([0.5, 0.5])), fl.Policy("too much", too_much)
-    assert in_script.evaluated(in_script.games(problem, policy, 10), "$play(game, 1, 0).fault") == 5
+    assert js_engine.evaluated(js_engine.games(problem, policy, 10), "$play(game, 1, 0).fault") == 5
 
 
 def test_settings_are_found_by_name():
@@ -587,7 +587,7 @@ def test_settings_are_found_by_name():
         "shares": [[0.1, 0.2, 0.3]], "tolerance": [[1.0]], "learner.a0": [[2.0]], "learner.b0": [[3.0]]
     }  # fmt: skip
     assert [row[slice(*made["places"]["table"]["mean"][0])] for row in made["table"]] == [[0.9], [0.5], [0.3]]
-    assert [made["truth"][a:b] for a, b in made["places"]["truth"]["shares"]] == [[0.1, 0.2, 0.3]]
+    assert [made["metricParams"][a:b] for a, b in made["places"]["metricParams"]["shares"]] == [[0.1, 0.2, 0.3]]
     exposed = ExposureBandit(fl.bernoulli([0.9, 0.5]), merit=exponential(4))
     made = numbers(exposed, fairx_ucb(exposed.merit, 0.3), 100)
     assert [made["params"][a:b] for a, b in made["places"]["params"]["merit.steepness"]] == [[4.0]] * 3

@@ -1,4 +1,4 @@
-"""Bounds on trial: each bound against play, in games where it is below the most that can happen (`trials`).
+"""Trials of bounds: each bound against play, in games where it is below the most that can happen (`bound_trials`).
 
 `make test` plays one game of each bound, twenty runs (of Fair-Greedy one); `make test-full` plays them all, a thousand
 runs.
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trials import COLUMNS, FEWER, LINES, NUMBER, QUICK, RECORD, RUNS, judge, played, read, record, shared, trial
+from bound_trials import COLUMNS, FEWER, LINES, NUMBER, QUICK, RECORD, RUNS, judge, played, read, record, shared, trial
 
 import fairlib as fl
 from fairlib import shares as sh

@@ -15,9 +15,9 @@ import zipfile
 from importlib import import_module
 from typing import Any
 
+import altered_players
 import numpy as np
 import pytest
-import tampered
 import zoo
 from helpers import same
 
@@ -28,10 +28,10 @@ from fairlib.deploy import Player
 # Players --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", tampered.POLICIES)
+@pytest.mark.parametrize("kind", altered_players.POLICIES)
 def test_a_player_that_was_tampered_with_is_refused_or_plays_on(kind, tmp_path):
     """Each array and number of its file is altered, in a process of its own, which must not crash."""
-    command = [sys.executable, "-W", "ignore", str(tampered.__file__), kind, str(tmp_path)]
+    command = [sys.executable, "-W", "ignore", str(altered_players.__file__), kind, str(tmp_path)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=1200)
     lines = run.stdout.splitlines()
     assert run.returncode == 0, f"ended by {run.returncode} after {lines[-1:]}: {run.stderr[-2000:]}"
@@ -65,13 +65,13 @@ def test_no_rule_of_the_package_leaves_an_array_by_what_it_remembers(name):
     for _ in range(9):
         choose()
     honest = {name: array.copy() for name, array in player._kept().items()}
-    size = player._seat.state.size
+    size = player._agent.state.size
     for at in [slice(None), *rng.choice(size, min(size, 8), replace=False)]:
         for value in (-1e12, -2.0, 1e6, 1e12):
-            player._t, player._waiting, player._seat.unread = 9, {}, [np.zeros(0)] * 4
+            player._t, player._waiting, player._agent.unread = 9, {}, [np.zeros(0)] * 4
             for name, array in player._kept().items():
                 array[...] = honest[name]
-            player._seat.state[at] = value
+            player._agent.state[at] = value
             with np.errstate(all="ignore"), contextlib.suppress(ValueError, ArithmeticError):
                 choose()
 

@@ -189,13 +189,13 @@ addEventListener("DOMContentLoaded", () => {
     game.rounds = [...new Set(Array.from({ length: 60 }, (_, i) => Math.max(1, Math.round((last * (i + 1)) / 60))))];
     if (id === "fair-greedy") { // a group's candidates are worth its mean give or take what its weight says
       put(game.table, places.table, { biases: means.map((x) => x - spread / 2) });
-      const [[from]] = places.truth.table;
+      const [[from]] = places.metricParams.table;
       means.forEach((x, a) => { for (const i of [2, 3]) game.metricParams[from + game.metricParams[from + 1 + a] + i] = x + spread * (i - 2.5); });
       return game;
     }
     const values = { means, best, shares, plays, base: Math.log(4 * plays * arms), "merit.steepness": steepness };
     put(game.params, places.params, values);
-    put(game.metricParams, places.truth, values);
+    put(game.metricParams, places.metricParams, values);
     game.table = means.map((x) => [x]);
     game.waits = means.map(() => [-1 / Math.log1p(-1 / Math.max(delay, 1))]);
     Object.assign(game, { late: delay > 0, plays });

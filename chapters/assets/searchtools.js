@@ -1,4 +1,4 @@
-// The search of the book, in the place of Sphinx's: it finds places (places.py), not pages. A place must have all words of
+// The search of the book, in the place of Sphinx's: it finds places (search_index.py), not pages. A place must have all words of
 // the query, or as many as any place has. What a place is called counts most, and a rare word more than a common one.
 const Search = {
   setIndex: () => {}, // Sphinx's index, which the theme loads on each page

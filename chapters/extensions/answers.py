@@ -1,4 +1,4 @@
-"""Exercises that check themselves: a place for each number that ``chapters/answers.csv`` asks for.
+"""Input fields for the numbers that exercises ask for (``chapters/answers.csv``).
 
 An answer stands there once, with how far from it is still right, and with the calculation that gives it; where there is
 none, the solution's cell prints it. ``tests/test_shelf.py`` compares them. Without scripts nothing is shown.

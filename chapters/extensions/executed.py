@@ -1,6 +1,6 @@
-"""The executed chapters, each kept under a name that hashes all that its outputs depend on.
+"""Storage of the executed chapters, each under a hash of all that its outputs depend on.
 
-The tests execute and keep them (``tests/notebooks.py``), the book shows them (``pages.py`` beside this file). Any other
+The tests execute and keep them (``tests/notebooks.py``), the book shows them (``executed_parser.py``). Any other
 state of code, package, lock, Python or settings has another name, so what is found is never stale.
 """
 
@@ -16,7 +16,13 @@ import outcomes
 from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_notebook
 from myst_parser.config.main import MdParserConfig
 
-SOURCES = ("fairlib", "requirements.txt", "chapters/extensions/executed.py", "tests/notebooks.py", "tests/pictures.py")
+SOURCES = (
+    "fairlib",
+    "requirements.txt",
+    "chapters/extensions/executed.py",
+    "tests/notebooks.py",
+    "tests/figure_text.py",
+)
 KEPT = 2  # of each chapter: its latest state and the one before, to which an author may return
 
 

@@ -17,8 +17,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import every_figure
 import executed
+import figure_gallery
 import numpy as np
 import pandas as pd
 from IPython.core.interactiveshell import InteractiveShell
@@ -72,7 +72,7 @@ class Noted(ast.NodeTransformer):
 
 def to_make(root: Path) -> tuple[dict[str, dict[str, str]], list[str]]:
     """Return what is known of each figure that needs no download, and the names of the others."""
-    known = every_figure.claims(root)
+    known = figure_gallery.claims(root)
     items = [item for item in read_items(root) if item["id"] in known]
     made = {item["id"]: {**item, **known[item["id"]]} for item in items if item["data"] != "a stand-in"}
     return made, [f"{item['number']} of paper {item['paper']}" for item in items if item["id"] not in made]
@@ -158,7 +158,7 @@ def drawn(cell: NotebookNode, result: object) -> list[tuple[str, bytes]]:
         names = ["".join(f".{name}-{value}" for name, value in setting.items()) for setting in result.settings]
         frames = [result.frame(**setting).svg.encode() for setting in result.settings]
         return [(name.replace(" ", "-"), frame) for name, frame in zip(names, frames, strict=True)]
-    return [("", picture.data) for _, picture in every_figure.pictures("", [cell])]
+    return [("", picture.data) for _, picture in figure_gallery.pictures("", [cell])]
 
 
 def distances(table: pd.DataFrame) -> pd.DataFrame:

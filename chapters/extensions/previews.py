@@ -1,4 +1,4 @@
-"""What a reference points to, ready to be shown where the reference stands (``previews.js``).
+"""Previews of what references point to, shown beside the reference (``previews.js``).
 
 For each page of the book a script with the statements, formulas, entries and first sentences that the page refers to: a
 script and not a request, as pages that are read from a disk may not ask for a file.
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import typeset
+import mathjax_build
 from bs4 import BeautifulSoup, Tag
 from sphinx.application import Sphinx
 
@@ -99,7 +99,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
         for page, shown in found.items():
             script = Path(app.outdir) / file(page)
             script.parent.mkdir(exist_ok=True)
-            ready = {address: typeset.in_place(text) for address, text in shown.items()}
+            ready = {address: mathjax_build.in_place(text) for address, text in shown.items()}
             script.write_text(f"window.fairPreviews = {json.dumps(ready, sort_keys=True)};\n", encoding="utf-8")
 
     app.connect("html-page-context", announce)

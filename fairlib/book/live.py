@@ -194,7 +194,7 @@ class Plays:
     ----------
     start : list of Session
         The games at the start.
-    seats : list of Session
+    sessions : list of Session
         One game for each script that the page needs.
 
     Raises
@@ -240,7 +240,7 @@ class Plays:
                 "means can be changed only where arms have a setting of this name, as those of bernoulli, and the game "
                 "sums nothing that depends on them"
             )
-        self.seats: list[Any] = []
+        self.sessions: list[Any] = []
         self._page = [self._followed(policy) for policy in self._policies]
 
     def _ready(self, setting: Mapping[str, Any]) -> list[Any]:
@@ -286,7 +286,7 @@ class Plays:
         return self._page
 
     def _followed(self, policy: Any) -> dict[str, Any]:
-        """Return a policy's games for the page, and leave one of each in the seats."""
+        """Return a policy's games for the page, and keep a session of each."""
         live, order = self.live, list(self.sliders)
         asked = _asked("problem", live.problem, self.sliders) | _asked("policy", policy, self.sliders)
         named = [name for name in order if name in asked and self.sliders[name].named]
@@ -296,8 +296,8 @@ class Plays:
             points = list(product(*(_between(self.sliders[name]) for name in moved)))
             settings = [dict(zip([*named, *moved], [*words, *point], strict=True)) for point in points]
             games = [(_made("problem", live.problem, each), _made("policy", policy, each)) for each in settings]
-            made.append({**_line(games, live.horizon, np.array(points), moved, order), "seat": len(self.seats)})
-            self.seats.append(make_session(*games[0]))
+            made.append({**_line(games, live.horizon, np.array(points), moved, order), "session": len(self.sessions)})
+            self.sessions.append(make_session(*games[0]))
         return {"named": [order.index(name) for name in named], "games": made}
 
 
@@ -474,7 +474,7 @@ class LiveFigure:
             "parts": [_part(artist) for artist in _moving_in(self._drawn)],
             "runs": live.runs,
             "seed": live.seed,
-            "script": scripts.live(self.bound, self.asked, self.plays.seats if self.plays else [], self.axes),
+            "script": scripts.live(self.bound, self.asked, self.plays.sessions if self.plays else [], self.axes),
         }
         if self.plays is not None:
             game = self.plays.start[0]

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks, files
+from fairlib._version import __version__
 from fairlib.core.contexts import ContextPolicy
 from fairlib.core.policy import Policy
-from fairlib.engine.agent import Agent, absorber, fresh_past, fresh_ridge
+from fairlib.engine.agent import Agent
 from fairlib.engine.seeding import AnySeed, root, streams
 from fairlib.engine.simulate import check_memory
 from fairlib.engine.stepping import AnyPolicy
@@ -112,18 +113,12 @@ class Player:
         self.policy, self.plays = _policy(policy), getattr(policy, "plays", 1)
         self._sizes = sizes = _sizes(policy, arms, dimension, groups, horizon)
         self.arms, self.horizon, self.rewards = sizes["K"], sizes.get("T"), _range(rewards)
-        self._contextual, self._history = isinstance(policy, ContextPolicy), policy.bound.asks("past")
         room = sum(math.prod(shape) for shape, _ in _room(policy, sizes).values())
         check_memory(8 * room, f"what {policy.name!r} remembers of {self.arms:,} arms", "take fewer arms or rounds")
         rule = policy.bound.interpreted if policy.interpret else policy.bound.ready(f"the rule of {policy.name!r}", 2)
-        self._seat = Agent(policy, rule, sizes)
-        self._own, _ = streams(root(seed), 0)
+        self._agent = Agent(policy, rule, sizes)
+        self._rng, _ = streams(root(seed), 0)
         self._t = 0
-        self._selected, self._observed = np.zeros(self.arms, np.int64), np.zeros(self.arms, np.int64)
-        self._total = np.zeros(self.arms)
-        if isinstance(policy, ContextPolicy):
-            self._ridge = fresh_ridge(policy.ridge, sizes["d"])
-            self._past = fresh_past(sizes["T"] if self._history else 0, self.arms, sizes["d"])
         self._waiting: dict[int, _Waiting] = {}
         self._lock = threading.RLock()
         self._file: str | None = None  # that it was loaded from
@@ -167,29 +162,21 @@ class Player:
             t = self._t + 1
             if self.horizon is not None and t > self.horizon:
                 raise ValueError(f"the horizon must not be exceeded: all {self.horizon} rounds have been played")
-            shown = None
-            if self._contextual:
+            shown = member = None
+            if self._agent.contextual:
                 shown, member = self._seen_contexts(contexts), self._members(groups)
-                if self._history and self._waiting:
+                if self._agent.history and self._waiting:
                     raise ValueError(
                         f"policy {self.policy.name!r} remembers every round, so round {t - 1} must be observed before "
                         f"round {t} is chosen"
                     )
-                given: tuple[Any, ...] = (t, shown, member, self._ridge, self._past)
             elif contexts is not None or groups is not None:
                 raise TypeError(f"contexts and groups must be left out: policy {self.policy.name!r} takes none")
-            else:
-                given = (t, self._selected, self._observed, self._total)
-            seat, luck = self._seat.copy(), self._own.bit_generator.state
+            before, state = self._agent.copy(), self._rng.bit_generator.state
             try:
-                chosen = self._seat.choose(given, self._own, self.plays)
-                if chosen is None:
-                    raise ValueError(
-                        f"the rule of {self.policy.name!r} must return probabilities in [0, 1] that sum to "
-                        f"{self.plays}, or an arm that there is; in round {t} it did not"
-                    )
+                chosen = self._agent.choose(t, self._rng, shown, member)
             except BaseException as error:
-                self._seat, self._own.bit_generator.state = seat, luck
+                self._agent, self._rng.bit_generator.state = before, state
                 if self._file is not None and isinstance(error, _OF_NUMBERS):
                     raise ValueError(
                         f"{self._file} may have been altered: in round {t} the rule of {self.policy.name!r} failed at "
@@ -197,13 +184,10 @@ class Player:
                     ) from error
                 raise
             self._t = t
-            arms, p = tuple(chosen.tolist()), self._seat.p.tolist()
+            self._agent.record(t, chosen, shown, member)
+            arms, p = tuple(chosen.tolist()), self._agent.p.tolist()
             chances = tuple([p[arm] for arm in arms])
-            for arm in arms:
-                self._selected[arm] += 1
             self._waiting[t] = _Waiting(dict(zip(arms, chances, strict=True)), shown)
-            if self._history:
-                self._past.contexts[t - 1], self._past.groups[t - 1], self._past.played[t - 1] = shown, member, arms[0]
             return Choice(t, arms, chances)
 
     def observe(
@@ -258,13 +242,8 @@ class Player:
             chance = waiting.chances.pop(which)
             if not waiting.chances:
                 del self._waiting[int(round)]
-            self._observed[which] += 1
-            self._total[which] += value
-            if waiting.contexts is not None and self._ridge.mean.size:
-                absorber()(self._ridge.mean, self._ridge.root, waiting.contexts[which], value)
-            if self._history:
-                self._past.rewards[int(round) - 1] = value
-            self._seat.hear(which, value, int(round), chance)
+            context = None if waiting.contexts is None else waiting.contexts[which]
+            self._agent.observe(int(round), which, value, chance, context)
 
     def forget(self, before: Annotated[int, checks.InBody(checks.Integer(1))]) -> int:
         """Give up waiting for news of early rounds, which is kept in memory until it comes.
@@ -295,7 +274,7 @@ class Player:
         """
         first = checks.whole("before", before, 1)
         with self._lock:
-            if self._history:
+            if self._agent.history:
                 raise ValueError(f"policy {self.policy.name!r} remembers every round: each must be observed")
             gone = [each for each in self._waiting if each < first]
             for each in gone:
@@ -312,7 +291,7 @@ class Player:
     def seen(self) -> Seen:
         """What has been chosen and observed so far; `t` is the round that is next."""
         with self._lock:
-            return Seen(self._t + 1, self._selected.copy(), self._observed.copy(), self._total.copy())
+            return Seen(self._t + 1, self._agent.selected.copy(), self._agent.observed.copy(), self._agent.total.copy())
 
     def __repr__(self) -> str:
         return f"Player({self.policy!r}, arms={self.arms}), {self._t} rounds played, {len(self._waiting)} waiting"
@@ -351,7 +330,7 @@ class Player:
                 "horizon": self.horizon,
                 "rewards": list(self.rewards),
                 "t": self._t,
-                "own": self._own.bit_generator.state,
+                "rng": self._rng.bit_generator.state,
             }
             rows = [(t, arm, chance) for t, each in self._waiting.items() for arm, chance in each.chances.items()]
             arrays = {
@@ -362,12 +341,12 @@ class Player:
                 **dict(
                     zip(
                         ("feedback_arms", "feedback_rewards", "feedback_rounds", "feedback_chances"),
-                        self._seat.unread,
+                        self._agent.unread,
                         strict=True,
                     )
                 ),
             }
-            if self._contextual:
+            if self._agent.contextual:
                 shown = [self._waiting[row[0]].contexts for row in rows]
                 arrays["waiting_contexts"] = np.array(shown).reshape(-1, self.arms, self._sizes["d"])
             files.save_npz(path, "player", heading, arrays)
@@ -438,7 +417,7 @@ class Player:
     def _take(self, heading: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take what a file says, if it can be so; the arrays are of the right types and shapes by now."""
         self._t = checks.whole("t", heading["t"], 0, self.horizon or checks._LARGEST)
-        self._own.bit_generator.state = _state(heading["own"])
+        self._rng.bit_generator.state = _state(heading["rng"])
         for name, array in self._kept().items():
             array[...] = arrays[name]
         waiting, feedback = (
@@ -448,18 +427,21 @@ class Player:
             if not holds:
                 raise ValueError(must)
         for i, (t, arm, chance) in enumerate(zip(*(each.tolist() for each in waiting), strict=True)):
-            shown = np.ascontiguousarray(arrays["waiting_contexts"][i]) if self._contextual else None
+            shown = np.ascontiguousarray(arrays["waiting_contexts"][i]) if self._agent.contextual else None
             self._waiting.setdefault(t, _Waiting({}, shown)).chances[arm] = chance
-        self._seat.unread = feedback
+        self._agent.unread = feedback
 
     def _musts(self, waiting: list[Any], feedback: list[Any], contexts: Any) -> Iterator[tuple[bool, str]]:
         """Name what holds of each player, and say whether it does; who asks must stop at the first that doesn't."""
-        t, k, sent, seen = self._t, self.arms, self._selected, self._observed
+        t, k, sent, seen = self._t, self.arms, self._agent.selected, self._agent.observed
         low, high = self.rewards
         yield _within(sent, 0, t), f"selected must be numbers of rounds, from 0 to the {t} that were played"
         yield sum(sent.tolist()) == t * self.plays, f"selected must sum to {self.plays} x {t}, the plays of all rounds"
         yield bool(((seen >= 0) & (seen <= sent)).all()), "observed must be from 0 to what was selected"
-        yield _sums(self._total, seen, low, high), f"total must be sums of so many rewards from {low:g} to {high:g}"
+        yield (
+            _sums(self._agent.total, seen, low, high),
+            f"total must be sums of so many rewards from {low:g} to {high:g}",
+        )
 
         rounds, arms, chances = waiting
         yield len({each.size for each in waiting}) == 1, "waiting_rounds, _arms and _chances must be of one length"
@@ -482,18 +464,18 @@ class Player:
         heard = set(zip(told.tolist(), arms.tolist(), strict=True))
         yield len(heard) == told.size and not heard & pairs, "no play may be twice in the news, or still wait"
         yield bool((np.bincount(arms, minlength=k) <= seen).all()), "there must not be more news than was observed"
-        posts, size = self._seat.posts.reshape(-1, 2), told.size
-        fits = _within(posts, 0, size) and bool((posts[:, 1] == size).all())
-        unread = size == 0 or bool((posts[:, 0] < size).any())
-        yield fits and unread, f"posts must say which of the {size} pieces of news each reader has yet to read"
+        cursors, size = self._agent.cursors.reshape(-1, 2), told.size
+        fits = _within(cursors, 0, size) and bool((cursors[:, 1] == size).all())
+        unread = size == 0 or bool((cursors[:, 0] < size).any())
+        yield fits and unread, f"cursors must say which of the {size} pieces of news each reader has yet to read"
 
-        if self._contextual:
+        if self._agent.contextual:
             fits = contexts.shape == (rounds.size, k, self._sizes["d"]) and contexts.dtype == np.float64
             yield fits, "waiting_contexts must be those of each round that waits"
-            shown = (contexts, *self._ridge, self._past.contexts)
+            shown = (contexts, *self._agent.ridge, self._agent.past.contexts)
             yield all(map(_finite, shown)), "contexts and the ridge regression must be finite numbers"
-        if self._history:
-            past, last = self._past, t - rounds.size
+        if self._agent.history:
+            past, last = self._agent.past, t - rounds.size
             yield left.max() == 0 and rounds.tolist() == [t] * rounds.size, "all rounds but the last must be observed"
             fits = _within(past.groups, 0, self._sizes["G"] - 1) and _within(past.played, 0, k - 1)
             yield fits and _finite(past.rewards), "past must have groups and arms that there are, and finite rewards"
@@ -504,11 +486,11 @@ class Player:
 
     def _kept(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that change as it plays, by name."""
-        kept = {"state": self._seat.state, "posts": self._seat.posts}
-        kept |= {"selected": self._selected, "observed": self._observed, "total": self._total}
-        if self._contextual:
-            kept |= {f"ridge_{name}": each for name, each in self._ridge._asdict().items()}
-            kept |= {f"past_{name}": each for name, each in self._past._asdict().items()}
+        kept = {"state": self._agent.state, "cursors": self._agent.cursors}
+        kept |= {"selected": self._agent.selected, "observed": self._agent.observed, "total": self._agent.total}
+        if self._agent.contextual:
+            kept |= {f"ridge_{name}": each for name, each in self._agent.ridge._asdict().items()}
+            kept |= {f"past_{name}": each for name, each in self._agent.past._asdict().items()}
         return kept
 
     def _seen_contexts(self, contexts: ArrayLike | None) -> NDArray[np.float64]:
@@ -541,9 +523,7 @@ def _policy(policy: Any) -> Policy | ContextPolicy:
 
 def _signature(policy: Any) -> dict[str, str]:
     """Return what a file must agree with."""
-    import fairlib
-
-    return {"version": fairlib.__version__, "policy": repr(_policy(policy)), "mark": policy.bound.mark}
+    return {"version": __version__, "policy": repr(_policy(policy)), "mark": policy.bound.mark}
 
 
 # What an error is that numbers can cause which a rule does not expect.
@@ -581,7 +561,7 @@ def _room(policy: Any, sizes: Mapping[str, int]) -> dict[str, tuple[tuple[int, .
     """Return the shapes and types of the arrays that change as a player plays."""
     k, d = sizes["K"], sizes.get("d", 0)
     room: dict[str, tuple[tuple[int, ...], Any]] = {"state": ((policy.bound.length(sizes),), np.float64)}
-    room |= {"posts": ((2 * policy.bound.readers,), np.int64), "total": ((k,), np.float64)}
+    room |= {"cursors": ((2 * policy.bound.readers,), np.int64), "total": ((k,), np.float64)}
     room |= {"selected": ((k,), np.int64), "observed": ((k,), np.int64)}
     if isinstance(policy, ContextPolicy):
         size, rows = d if policy.ridge else 0, sizes["T"] if policy.bound.asks("past") else 0
@@ -591,15 +571,15 @@ def _room(policy: Any, sizes: Mapping[str, int]) -> dict[str, tuple[tuple[int, .
     return room
 
 
-def _state(own: Any) -> dict[str, Any]:
+def _state(rng: Any) -> dict[str, Any]:
     """Take the state of a generator; with an even increment, or numbers that are too large, it would be none."""
-    number, step, kept, half = own["state"]["state"], own["state"]["inc"], own["uinteger"], own["has_uint32"]
+    number, step, kept, half = rng["state"]["state"], rng["state"]["inc"], rng["uinteger"], rng["has_uint32"]
     state = {"bit_generator": "PCG64", "state": {"state": number, "inc": step}, "has_uint32": half, "uinteger": kept}
     for each, bits in ((number, 128), (step, 128), (kept, 32), (half, 1)):
         if type(each) is not int or not 0 <= each < 2**bits:
-            raise ValueError(f"own must be the state of a generator, with a number of {bits} bits for {each!r:.50}")
-    if own != state or step % 2 == 0:
-        raise ValueError("own must be the state of a PCG64 generator")
+            raise ValueError(f"rng must be the state of a generator, with a number of {bits} bits for {each!r:.50}")
+    if rng != state or step % 2 == 0:
+        raise ValueError("rng must be the state of a PCG64 generator")
     return state
 
 

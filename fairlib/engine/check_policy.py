@@ -175,15 +175,15 @@ def _rounds(
     """
     other: Any = copy(game)
     other.rule = rule
-    own, world = streams(root(7), 0)
+    policy_rng, env_rng = streams(root(7), 0)
     if told is not None:
         other.draw = _telling(told, isinstance(game, ArmsSession))
-        state = own.bit_generator.state
-        own, world = streams(root(8), 0)
-        own.bit_generator.state = state
+        state = policy_rng.bit_generator.state
+        policy_rng, env_rng = streams(root(8), 0)
+        policy_rng.bit_generator.state = state
     horizon = _PLAIN if game.policy.bound.asks("past") else _SWIFT  # to look at all of a long past would take long
     horizon = min(horizon, game.policy.horizon or horizon)
-    steps: Iterator[Any] = other.rounds(horizon, own, world, 0, watched=kept)
+    steps: Iterator[Any] = other.rounds(horizon, policy_rng, env_rng, 0, watched=kept)
     return steps
 
 

@@ -1,69 +1,176 @@
 """The loops that play a game, compiled once: one for arms, one for contexts."""
 
 from functools import cache
-from typing import Any
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
 from numba import boolean, float64, int64, types
 
 from fairlib.core.arms import DELAY, DRAW, METRICS
-from fairlib.core.contexts import CONTEXT_METRICS, CONTEXT_RULE, ROUND
+from fairlib.core.contexts import CONTEXT_METRICS, CONTEXT_RULE, PAST, ROUND
 from fairlib.core.policy import RULE
-from fairlib.core.ridge import absorb
+from fairlib.core.ridge import RIDGE, absorb
 from fairlib.core.steps import select
 from fairlib.rules.jit import compiled
-from fairlib.rules.signature import CallSignature
 
-_CHAINS = 2**18
+_BUCKETS = 2**18
+
+# Each type with the one that Numba knows it by.
+Address = Annotated[int, int64]
+Integer = Annotated[int, int64]
+Flag = Annotated[bool, boolean]
+Floats = Annotated[Any, float64[::1]]
+Integers = Annotated[Any, int64[::1]]
+FloatTable = Annotated[Any, float64[:, ::1]]
+IntegerTable = Annotated[Any, int64[:, ::1]]
+Stream = Annotated[Any, types.npy_rng]
 
 
-def play_rounds(
-    rule: Any,
-    block: Any,
-    draw: Any,
-    table: Any,
-    delay: Any,
-    waits: Any,
-    late: bool,
-    plays: int,
-    metrics: Any,
-    to_sum: Any,
-    p: Any,
-    selected: Any,
-    observed: Any,
-    total: Any,
-    cursors: Any,
-    arms: Any,
-    rewards: Any,
-    rounds: Any,
-    chances: Any,
-    sums: Any,
-    room: int,
-    recorded: Any,
-    own: Any,
-    world: Any,
-    selected_at: Any,
-    reward_at: Any,
-    sums_at: Any,
-    watch: Any,
-) -> int:
-    """Play one run; return 0, or the round in which the rule was at fault, or negative the delay."""
+class ArmsRun(NamedTuple):
+    """All that the loop on arms works with: from its fields follow the call, its types, and the same in JavaScript.
+
+    Parameters
+    ----------
+    rule_block, draw_block, delay_block, metrics_block : int
+        Addresses of the argument blocks of the functions that the loop calls.
+    has_delay : bool
+        Whether feedback may be late.
+    plays, capacity : int
+        Arms played in a round, and how many rewards may be under way or unread.
+    p, selected, observed, total : ndarray, shape (K,)
+        Probabilities, plays, rewards seen and their sums.
+    cursors : ndarray of int
+        From where to where each reader has yet to read.
+    arms, rewards, rounds, chances : ndarray, shape (capacity,)
+        Feedback that is unread; empty if no rule reads it.
+    sums : ndarray
+        What the game sums.
+    recorded : ndarray of int, shape (R,)
+        Rounds to record.
+    policy_rng, env_rng : numpy.random.Generator
+        The streams of the policy and of the environment.
+    selected_at, reward_at, sums_at : ndarray, shapes (R, K), (R,) and (R, S)
+        What is recorded.
+    watch : ndarray of int
+        Not 0 in place 0 stops the loop; place 1 is the round; place 2 becomes 1 if the capacity is exceeded.
+    """
+
+    rule_block: Address
+    draw_block: Address
+    delay_block: Address
+    metrics_block: Address
+    has_delay: Flag
+    plays: Integer
+    capacity: Integer
+    p: Floats
+    selected: Integers
+    observed: Integers
+    total: Floats
+    cursors: Integers
+    arms: Integers
+    rewards: Floats
+    rounds: Integers
+    chances: Floats
+    sums: Floats
+    recorded: Integers
+    policy_rng: Stream
+    env_rng: Stream
+    selected_at: IntegerTable
+    reward_at: Floats
+    sums_at: FloatTable
+    watch: Integers
+
+
+class ContextsRun(NamedTuple):
+    """All that the loop with contexts works with; fields as in `ArmsRun`, but for these.
+
+    Parameters
+    ----------
+    n_groups : int
+        Number of groups.
+    contexts : ndarray, shape (K, d)
+        The contexts of the round.
+    groups, means, rewards : ndarray, shape (K,)
+        Group, expected reward and reward of each arm in the round.
+    ridge : Ridge
+        The ridge regression, empty if there is none.
+    past : Past
+        All rounds so far, empty if the rule does not ask for them.
+    feedback_arms, feedback_rewards, feedback_rounds, feedback_chances : ndarray, shape (1,)
+        The play of the round before.
+    """
+
+    rule_block: Address
+    draw_block: Address
+    metrics_block: Address
+    n_groups: Integer
+    p: Floats
+    selected: Integers
+    contexts: FloatTable
+    groups: Integers
+    means: Floats
+    rewards: Floats
+    ridge: Annotated[Any, RIDGE]
+    past: Annotated[Any, PAST]
+    cursors: Integers
+    feedback_arms: Integers
+    feedback_rewards: Floats
+    feedback_rounds: Integers
+    feedback_chances: Floats
+    sums: Floats
+    recorded: Integers
+    policy_rng: Stream
+    env_rng: Stream
+    selected_at: IntegerTable
+    reward_at: Floats
+    sums_at: FloatTable
+    watch: Integers
+
+
+def field_types(run: Any) -> dict[str, Any]:
+    """Return the types by which Numba knows the fields of a run.
+
+    Parameters
+    ----------
+    run : type
+        `ArmsRun` or `ContextsRun`.
+
+    Returns
+    -------
+    dict
+        A type for each field, in their order.
+
+    Examples
+    --------
+    >>> field_types(ArmsRun)["plays"]
+    int64
+    """
+    return {name: get_args(hint)[1] for name, hint in get_type_hints(run, include_extras=True).items()}
+
+
+def play_rounds(rule: Any, draw: Any, delay: Any, metrics: Any, run: ArmsRun) -> int:
+    """Play one run; return 0, or the round in which the rule was at fault, or negative where the environment was."""
+    plays, has_delay, capacity, recorded, watch = run.plays, run.has_delay, run.capacity, run.recorded, run.watch
+    p, selected, observed, total, sums = run.p, run.selected, run.observed, run.total, run.sums
+    cursors, arms, rewards, rounds, chances = run.cursors, run.arms, run.rewards, run.rounds, run.chances
+    policy_rng, env_rng = run.policy_rng, run.env_rng
+    selected_at, reward_at, sums_at = run.selected_at, run.reward_at, run.sums_at
     number = p.size
     chosen = np.zeros(plays, np.int64)
     collected = 0.0
-    wants_news, last = cursors.size > 0, recorded[-1]
-    p_is_read = wants_news or sums.size > 0  # else what a rule that tells its arm leaves in p is wiped out unread
-    # Feedback under way: messages in places 1, 2, ..., each in the chain of the round in which it is due, modulo the
-    # number of chains; `free` begins the chain of those places that are free again. Here, too, what is never written to
+    reads_feedback, last = cursors.size > 0, recorded[-1]
+    p_is_read = reads_feedback or sums.size > 0  # else what a rule that tells its arm leaves in p is wiped out unread
+    # Feedback under way: messages in places 1, 2, ..., each in the bucket of the round in which it is due, modulo the
+    # number of buckets; `free` begins the chain of those places that are free again. Here, too, what is never written
     # takes no memory.
-    chains = 1
-    while late and chains < min(last + 1, _CHAINS):
-        chains *= 2
-    first, free, used = np.zeros(chains, np.int64), 0, 0
-    places = room + 1 if late else 0
+    buckets = 1
+    while has_delay and buckets < min(last + 1, _BUCKETS):
+        buckets *= 2
+    first, free, used = np.zeros(buckets, np.int64), 0, 0
+    places = capacity + 1 if has_delay else 0
     following, due, arm_of = np.empty(places, np.int64), np.empty(places, np.int64), np.empty(places, np.int64)
     reward_of = np.empty(places)
-    places = places if wants_news else 0
+    places = places if reads_feedback else 0
     round_of, chance_of = np.empty(places, np.int64), np.empty(places)
     at = 0
     for t in range(1, last + 1):
@@ -72,8 +179,8 @@ def play_rounds(
         watch[1] = t
         for a in range(number):
             p[a] = 0.0
-        action = rule(block, t, own)
-        u = own.random()
+        action = rule(run.rule_block, t, policy_rng)
+        u = policy_rng.random()
         if action >= 0:
             if action >= number or plays > 1:
                 return t
@@ -84,7 +191,7 @@ def play_rounds(
                 p[action] = 1.0
         elif action < -1 or not select(p, u, chosen):
             return t
-        if wants_news:
+        if reads_feedback:
             unread = False
             for j in range(0, cursors.size, 2):
                 unread = unread or cursors[j] < cursors[j + 1]
@@ -93,17 +200,17 @@ def play_rounds(
                     cursors[j] = 0
         for j in range(plays):
             arm = chosen[j]
-            x = draw(table, arm, world)
+            x = draw(run.draw_block, arm, env_rng)
             if not -np.inf < x < np.inf:
                 return -t
             selected[arm] += 1
             collected += x
-            wait = delay(waits, arm, x, world) if late else 0
+            wait = delay(run.delay_block, arm, x, env_rng) if has_delay else 0
             if wait == 0:
                 observed[arm] += 1
                 total[arm] += x
-                if wants_news:
-                    if cursors[1] == room:
+                if reads_feedback:
+                    if cursors[1] == capacity:
                         watch[2] = 1
                         return 0
                     arms[cursors[1]], rewards[cursors[1]], rounds[cursors[1]], chances[cursors[1]] = arm, x, t, p[arm]
@@ -114,20 +221,20 @@ def play_rounds(
             elif 0 < wait <= last - t:
                 if free > 0:
                     message, free = free, following[free]
-                elif used < room:
+                elif used < capacity:
                     used += 1
                     message = used
                 else:
                     watch[2] = 1
                     return 0
-                chain = (t + wait) & (chains - 1)
+                bucket = (t + wait) & (buckets - 1)
                 arm_of[message], reward_of[message], due[message] = arm, x, t + wait
-                if wants_news:
+                if reads_feedback:
                     round_of[message], chance_of[message] = t, p[arm]
-                following[message], first[chain] = first[chain], message
-        if late:
-            chain = t & (chains - 1)
-            before, message = 0, first[chain]
+                following[message], first[bucket] = first[bucket], message
+        if has_delay:
+            bucket = t & (buckets - 1)
+            before, message = 0, first[bucket]
             while message > 0:
                 after = following[message]
                 if due[message] > t:
@@ -136,12 +243,12 @@ def play_rounds(
                     if before > 0:
                         following[before] = after
                     else:
-                        first[chain] = after
+                        first[bucket] = after
                     following[message], free = free, message
                     observed[arm_of[message]] += 1
                     total[arm_of[message]] += reward_of[message]
-                    if wants_news:
-                        if cursors[1] == room:
+                    if reads_feedback:
+                        if cursors[1] == capacity:
                             watch[2] = 1
                             return 0
                         arms[cursors[1]], rewards[cursors[1]] = arm_of[message], reward_of[message]
@@ -150,7 +257,7 @@ def play_rounds(
                             cursors[i] += 1
                 message = after
         if sums.size > 0:
-            metrics(to_sum, t)
+            metrics(run.metrics_block, t)
         if t == recorded[at]:
             for a in range(selected.size):  # slices would take two seconds more to compile
                 selected_at[at, a] = selected[a]
@@ -161,41 +268,17 @@ def play_rounds(
     return 0
 
 
-def play_contexts(
-    rule: Any,
-    block: Any,
-    draw: Any,
-    to_fill: Any,
-    number: int,
-    metrics: Any,
-    to_sum: Any,
-    p: Any,
-    selected: Any,
-    contexts: Any,
-    groups: Any,
-    means: Any,
-    rewards: Any,
-    mean: Any,
-    root: Any,
-    past_contexts: Any,
-    past_groups: Any,
-    past_played: Any,
-    past_rewards: Any,
-    cursors: Any,
-    arm_of: Any,
-    reward_of: Any,
-    round_of: Any,
-    chance_of: Any,
-    sums: Any,
-    recorded: Any,
-    own: Any,
-    world: Any,
-    selected_at: Any,
-    reward_at: Any,
-    sums_at: Any,
-    watch: Any,
-) -> int:
-    """Play one run with contexts; return 0, or the round in which the rule was at fault, or negative the world."""
+def play_contexts(rule: Any, draw: Any, metrics: Any, run: ContextsRun) -> int:
+    """Play one run with contexts; return as `play_rounds` does."""
+    recorded, watch, p, selected, sums = run.recorded, run.watch, run.p, run.selected, run.sums
+    contexts, groups, means, rewards = run.contexts, run.groups, run.means, run.rewards
+    mean, root, cursors = run.ridge.mean, run.ridge.root, run.cursors
+    past_contexts, past_groups = run.past.contexts, run.past.groups
+    past_played, past_rewards = run.past.played, run.past.rewards
+    arm_of, reward_of = run.feedback_arms, run.feedback_rewards
+    round_of, chance_of = run.feedback_rounds, run.feedback_chances
+    policy_rng, env_rng = run.policy_rng, run.env_rng
+    selected_at, reward_at, sums_at = run.selected_at, run.reward_at, run.sums_at
     arms, dimension = contexts.shape
     chosen = np.zeros(1, np.int64)
     collected = 0.0
@@ -204,16 +287,16 @@ def play_contexts(
         if watch[0] != 0:
             return 0
         watch[1] = t
-        draw(to_fill, world)
+        draw(run.draw_block, env_rng)
         for a in range(arms):
             p[a] = 0.0
-            fine = 0 <= groups[a] < number and -np.inf < means[a] < np.inf and -np.inf < rewards[a] < np.inf
+            fine = 0 <= groups[a] < run.n_groups and -np.inf < means[a] < np.inf and -np.inf < rewards[a] < np.inf
             for i in range(dimension):
                 fine = fine and -np.inf < contexts[a, i] < np.inf
             if not fine:
                 return -t
-        action = rule(block, t, own)
-        u = own.random()
+        action = rule(run.rule_block, t, policy_rng)
+        u = policy_rng.random()
         if action >= 0:
             if action >= arms:
                 return t
@@ -238,7 +321,7 @@ def play_contexts(
         if cursors.size > 0:
             cursors[0], cursors[1] = 0, 1
             arm_of[0], reward_of[0], round_of[0], chance_of[0] = arm, rewards[arm], t, p[arm]
-        metrics(to_sum, t, arm)
+        metrics(run.metrics_block, t, arm)
         if t == recorded[at]:
             for a in range(selected.size):
                 selected_at[at, a] = selected[a]
@@ -249,24 +332,10 @@ def play_contexts(
     return 0
 
 
-_FLOATS, _WHOLES = float64[::1], int64[::1]
-
-
-_NEWS = (_WHOLES, _WHOLES, _FLOATS, _WHOLES, _FLOATS)
-
-
-_RUN = (_FLOATS, _WHOLES, types.npy_rng, types.npy_rng, int64[:, ::1], _FLOATS, float64[:, ::1], _WHOLES)
-
-
-def _called(form: CallSignature) -> tuple[Any, Any]:
-    """Return the types of a function that the engine calls, and of its argument block."""
-    return types.FunctionType(form.compiled), int64
-
-
-_SIGNATURE = int64(
-    *(*_called(RULE), *_called(DRAW), *_called(DELAY), boolean, int64, *_called(METRICS)),
-    *(_FLOATS, _WHOLES, _WHOLES, _FLOATS, *_NEWS, _FLOATS, int64, *_RUN[1:]),
-)
+def _signature(run: Any, *forms: Any) -> Any:
+    """Return the types of a loop: the functions that it calls, and its run."""
+    functions = [types.FunctionType(form.compiled) for form in forms]
+    return int64(*functions, types.NamedTuple(list(field_types(run).values()), run))
 
 
 @cache
@@ -278,14 +347,7 @@ def compiled_arms_loop() -> Any:
     callable
         The compiled loop, one for all policies.
     """
-    return compiled(play_rounds, _SIGNATURE)
-
-
-_CONTEXT_SIGNATURE = int64(
-    *(*_called(CONTEXT_RULE), *_called(ROUND), int64, *_called(CONTEXT_METRICS)),
-    *(_FLOATS, _WHOLES, float64[:, ::1], _WHOLES, _FLOATS, _FLOATS, _FLOATS, float64[:, ::1]),
-    *(float64[:, :, ::1], int64[:, ::1], _WHOLES, _FLOATS, *_NEWS, *_RUN),
-)
+    return compiled(play_rounds, _signature(ArmsRun, RULE, DRAW, DELAY, METRICS))
 
 
 @cache
@@ -297,4 +359,4 @@ def compiled_context_loop() -> Any:
     callable
         The compiled loop, one for all policies.
     """
-    return compiled(play_contexts, _CONTEXT_SIGNATURE)
+    return compiled(play_contexts, _signature(ContextsRun, CONTEXT_RULE, ROUND, CONTEXT_METRICS))

@@ -1,4 +1,4 @@
-"""Seeds and random streams: one for the policy and one for the world, of each run."""
+"""Seeds and random streams: one for the policy and one for the environment of each run."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -42,7 +42,7 @@ def root(seed: Any) -> SeedSequence:
 
 
 def streams(root: SeedSequence, run: int) -> tuple[Generator, Generator]:
-    """Return the two streams of a run: the policy's own, and the world's.
+    """Return the two streams of a run: the policy's, and the environment's.
 
     A child is named by its number, without the count that `SeedSequence.spawn` keeps: asking twice gives the same.
 
@@ -65,8 +65,10 @@ def streams(root: SeedSequence, run: int) -> tuple[Generator, Generator]:
     True
     """
     keys = ((*root.spawn_key, run, stream) for stream in (0, 1))
-    own, world = (Generator(PCG64(SeedSequence(root.entropy, spawn_key=key, pool_size=root.pool_size))) for key in keys)
-    return own, world
+    policy_rng, env_rng = (
+        Generator(PCG64(SeedSequence(root.entropy, spawn_key=key, pool_size=root.pool_size))) for key in keys
+    )
+    return policy_rng, env_rng
 
 
 @dataclass(frozen=True, eq=False)

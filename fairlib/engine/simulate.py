@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.core.result import Result, versions
 from fairlib.engine.agent import fresh_past, fresh_ridge
-from fairlib.engine.loops import compiled_arms_loop, compiled_context_loop
+from fairlib.engine.loops import ArmsRun, ContextsRun, compiled_arms_loop, compiled_context_loop
 from fairlib.engine.seeding import AnySeed, root, streams
 from fairlib.engine.stepping import AnyPolicy, ArmsSession, ContextSession, Problem, Session, make_session
 from fairlib.rules.argument_block import pack_arrays
@@ -203,13 +203,12 @@ def play_stepped(
 ) -> None:
     """Play one run round by round."""
     sizes = {**game.sizes, "T": horizon}
-    truth, sums = game.metrics.numbers(sizes), game.metrics.state(sizes)
+    metric_params, sums = game.metrics.numbers(sizes), game.metrics.state(sizes)
     collected, at = 0.0, 0
-    own, world = streams(chance, run)
-    for step in game.rounds(horizon, own, world, run):
+    for step in game.rounds(horizon, *streams(chance, run), run):
         for reward in step.rewards:
             collected += reward
-        game.accumulate(truth, sums, step)
+        game.accumulate(metric_params, sums, step)
         watch[1] = step.t
         if watch[0]:
             return
@@ -235,9 +234,20 @@ def play_compiled(
     play = _on_arms if isinstance(game, ArmsSession) else _on_contexts
     room, most = _ROOM, int(recorded[-1]) * game.plays
     while True:
-        rest = recorded, *streams(chance, run), selected_at, reward_at, sums_at, watch
+        policy_rng, env_rng = streams(chance, run)
         try:
-            failed = play(game, horizon, min(room, most), *rest)
+            failed = play(
+                game,
+                horizon,
+                min(room, most),
+                recorded=recorded,
+                policy_rng=policy_rng,
+                env_rng=env_rng,
+                selected_at=selected_at,
+                reward_at=reward_at,
+                sums_at=sums_at,
+                watch=watch,
+            )
         except IndexError as error:
             whose = f"the rule of {game.policy.name!r}, or a draw of your own,"
             raise IndexError(f"{whose} broke off in round {watch[1]} of run {run}: {error}") from error
@@ -250,52 +260,71 @@ def play_compiled(
         check_memory(8 * 10 * min(room, most), "feedback under way")
 
 
-def _on_arms(game: ArmsSession, horizon: int, room: int, *rest: Any) -> int:
+def _on_arms(game: ArmsSession, horizon: int, room: int, **common: Any) -> int:
     sizes, bound, k = {**game.sizes, "T": horizon}, game.policy.bound, game.sizes["K"]
     params, state, p = bound.numbers(sizes), bound.state(sizes), np.zeros(k)
-    selected, observed, total = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
+    counts = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
     # Feedback that has arrived and that the rule has not read is from cursors[0] to cursors[1]; each learner that reads
     # it has two such numbers more. Empty for a rule that does not ask for it; unwritten room takes no memory.
     cursors, waits = np.zeros(2 * bound.readers, np.int64), room if bound.readers else 0
     feedback = np.empty(waits, np.int64), np.empty(waits), np.empty(waits, np.int64), np.empty(waits)
-    truth, sums = game.metrics.numbers(sizes), game.metrics.state(sizes)
-    given = pack_arrays(params, state, selected, observed, total, cursors, *feedback, p)
-    table, delays, to_sum = pack_arrays(game.table), pack_arrays(game.waits), pack_arrays(truth, sums, p, selected)
-    return int(
-        entry_point(compiled_arms_loop())(  # all that it is given is of the right types
-            *(game.rule.compiled, given.ctypes.data, game.draw.compiled, table.ctypes.data),
-            *(game.delay.compiled, delays.ctypes.data, game.late, game.plays),
-            *(game.metrics_function.compiled, to_sum.ctypes.data),
-            *(p, selected, observed, total, cursors, *feedback, sums, room),
-            *rest,
-        )
+    metric_params, sums = game.metrics.numbers(sizes), game.metrics.state(sizes)
+    blocks = (  # held here while the loop uses them
+        pack_arrays(params, state, *counts, cursors, *feedback, p),
+        pack_arrays(game.table),
+        pack_arrays(game.delay_params),
+        pack_arrays(metric_params, sums, p, counts[0]),
     )
+    functions = (each.compiled for each in (game.rule, game.draw, game.delay, game.metrics_function))
+    run = ArmsRun(
+        *(each.ctypes.data for each in blocks),
+        has_delay=game.has_delay,
+        plays=game.plays,
+        capacity=room,
+        p=p,
+        **dict(zip(("selected", "observed", "total"), counts, strict=True)),
+        cursors=cursors,
+        **dict(zip(("arms", "rewards", "rounds", "chances"), feedback, strict=True)),
+        sums=sums,
+        **common,
+    )
+    return int(entry_point(compiled_arms_loop())(*functions, run))  # all that it is given is of the right types
 
 
-def _on_contexts(game: ContextSession, horizon: int, _: int, *rest: Any) -> int:
+def _on_contexts(game: ContextSession, horizon: int, _: int, **common: Any) -> int:
     sizes, bound = {**game.sizes, "T": horizon}, game.policy.bound
     params, state, k, d = bound.numbers(sizes), bound.state(sizes), sizes["K"], sizes["d"]
     p, selected, contexts, groups = np.zeros(k), np.zeros(k, np.int64), np.zeros((k, d)), np.zeros(k, np.int64)
     means, rewards = np.zeros(k), np.zeros(k)
-    ridge, past = fresh_ridge(game.policy.ridge, d), fresh_past(int(rest[0][-1]) if game.history else 0, k, d)
-    # Feedback: the play of the round before.
+    last = int(common["recorded"][-1]) if game.history else 0
+    ridge, past = fresh_ridge(game.policy.ridge, d), fresh_past(last, k, d)
     cursors = np.zeros(2 * bound.readers, np.int64)
-    feedback = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.int64), np.zeros(1)
-    truth, sums = game.metrics.numbers(sizes), game.metrics.state(sizes)
-    given = pack_arrays(params, state, contexts, groups, *ridge, *past, cursors, *feedback, p)
-    to_fill, to_sum = (
+    feedback = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.int64), np.zeros(1)  # of the round before
+    metric_params, sums = game.metrics.numbers(sizes), game.metrics.state(sizes)
+    blocks = (
+        pack_arrays(params, state, contexts, groups, *ridge, *past, cursors, *feedback, p),
         pack_arrays(game.table, contexts, groups, means, rewards),
-        pack_arrays(truth, sums, groups, means, p),
+        pack_arrays(metric_params, sums, groups, means, p),
     )
-    return int(
-        entry_point(compiled_context_loop())(
-            *(game.rule.compiled, given.ctypes.data),
-            *(game.draw.compiled, to_fill.ctypes.data, sizes["G"]),
-            *(game.metrics_function.compiled, to_sum.ctypes.data),
-            *(p, selected, contexts, groups, means, rewards, *ridge, *past, cursors, *feedback, sums),
-            *rest,
-        )
+    functions = (each.compiled for each in (game.rule, game.draw, game.metrics_function))
+    names = "feedback_arms", "feedback_rewards", "feedback_rounds", "feedback_chances"
+    run = ContextsRun(
+        *(each.ctypes.data for each in blocks),
+        n_groups=sizes["G"],
+        p=p,
+        selected=selected,
+        contexts=contexts,
+        groups=groups,
+        means=means,
+        rewards=rewards,
+        ridge=ridge,
+        past=past,
+        cursors=cursors,
+        **dict(zip(names, feedback, strict=True)),
+        sums=sums,
+        **common,
     )
+    return int(entry_point(compiled_context_loop())(*functions, run))
 
 
 def recorded_rounds(rounds: ArrayLike | None, horizon: int) -> NDArray[np.int64]:

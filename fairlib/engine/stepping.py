@@ -14,7 +14,7 @@ from fairlib.core.arms import DELAY, Bandit, no_delay
 from fairlib.core.contexts import ContextBandit, ContextPolicy, Now
 from fairlib.core.policy import Policy
 from fairlib.core.ridge import Ridge
-from fairlib.engine.agent import Agent, absorber, fresh_past, fresh_ridge
+from fairlib.engine.agent import Agent, wrong_probabilities
 from fairlib.engine.seeding import AnySeed, root, streams
 from fairlib.rules.argument_block import BlockCall
 from fairlib.rules.bound_rule import BoundRule
@@ -147,8 +147,7 @@ def trace(
     """
     game = make_session(problem, policy)
     last = policy.check_horizon(horizon)
-    own, world = streams(root(seed), 0)
-    return game.rounds(last, own, world, 0, watched=True)
+    return game.rounds(last, *streams(root(seed), 0), 0, watched=True)
 
 
 def make_session(problem: Any, policy: Any) -> "Session":
@@ -203,7 +202,9 @@ class Session(ABC):
         return made
 
     @abstractmethod
-    def rounds(self, horizon: int, own: Generator, world: Generator, run: int, watched: bool = False) -> Iterator[Any]:
+    def rounds(
+        self, horizon: int, policy_rng: Generator, env_rng: Generator, run: int, watched: bool = False
+    ) -> Iterator[Any]:
         """Play the rounds; what is yielded is later changed, unless it is to be watched."""
 
     @abstractmethod
@@ -211,17 +212,14 @@ class Session(ABC):
         """Return how many numbers a run up to a round keeps for the policy."""
 
     @abstractmethod
-    def accumulate(self, truth: Any, sums: Any, step: Any) -> None:
+    def accumulate(self, params: Any, sums: Any, step: Any) -> None:
         """Sum what the game sums in a round."""
 
     def fault(self, t: int, run: int) -> ValueError:
         """Return the error for a round in which the rule, or if negative the world, was at fault."""
         if t < 0:
             return ValueError(f"{self._duty}; in round {-t} of run {run} it did not")
-        return ValueError(
-            f"the rule of {self.policy.name!r} must return probabilities in [0, 1] that sum to {self.plays}"
-            f"{', or an arm that there is' if self.plays == 1 else ''}; in round {t} of run {run} it did not"
-        )
+        return wrong_probabilities(self.policy, f"round {t} of run {run}")
 
     _duty: str
 
@@ -265,58 +263,46 @@ class ArmsSession(Session):
         self.sizes = {"K": arms}
         delay = problem.delay.draw if problem.delay else BoundRule(no_delay, DELAY, {})
         made = self._make_ready({"draw": problem.arms.draw, "delay": delay})
-        self.draw, self.delay, self.late = made["draw"], made["delay"], problem.delay is not None
-        self.table, self.waits = problem.arms.draw.numbers(self.sizes), delay.numbers(self.sizes)
+        self.draw, self.delay, self.has_delay = made["draw"], made["delay"], problem.delay is not None
+        self.table, self.delay_params = problem.arms.draw.numbers(self.sizes), delay.numbers(self.sizes)
 
     def rounds(
-        self, horizon: int, own: Generator, world: Generator, run: int, watched: bool = False
+        self, horizon: int, policy_rng: Generator, env_rng: Generator, run: int, watched: bool = False
     ) -> Iterator[Round]:
         """Play the rounds; what is yielded is later changed, unless it is to be watched."""
-        sizes = {**self.sizes, "T": horizon}
-        seat, number = Agent(self.policy, self.rule, sizes), sizes["K"]
-        selected, observed, total = np.zeros(number, np.int64), np.zeros(number, np.int64), np.zeros(number)
-        arriving: dict[int, list[tuple[int, float, int, float]]] = {}
-
-        def arrive(arm: int, reward: float, t: int, chance: float) -> None:
-            observed[arm] += 1
-            total[arm] += reward
-            seat.hear(arm, reward, t, chance)
-
+        agent = Agent(self.policy, self.rule, {**self.sizes, "T": horizon}, f" of run {run}")
+        arriving: dict[int, list[tuple[int, int, float, float]]] = {}
         for t in range(1, horizon + 1):
-            seen = (
-                Seen(t, selected.copy(), observed.copy(), total.copy())
-                if watched
-                else Seen(t, selected, observed, total)
-            )
-            chosen = seat.choose((t, selected, observed, total), own, self.plays)
-            if chosen is None:
-                raise self.fault(t, run)
+            seen = Seen(t, agent.selected, agent.observed, agent.total)
+            if watched:
+                seen = Seen(t, *(each.copy() for each in seen[1:]))
+            chosen = agent.choose(t, policy_rng)
+            agent.record(t, chosen)
             rewards = np.zeros(self.plays)
             for j, arm in enumerate(chosen.tolist()):
-                rewards[j] = x = self.draw(self.table, arm, world)
-                selected[arm] += 1
+                rewards[j] = x = self.draw(self.table, arm, env_rng)
                 if not math.isfinite(x):
                     raise self.fault(-t, run)
-                wait = self.delay(self.waits, arm, x, world) if self.late else 0
+                wait = self.delay(self.delay_params, arm, x, env_rng) if self.has_delay else 0
                 if wait < -1:
                     raise self.fault(-t, run)
                 if wait == 0:
-                    arrive(arm, x, t, seat.p[arm])
+                    agent.observe(t, arm, x, agent.p[arm])
                 elif wait > 0:
-                    arriving.setdefault(t + wait, []).append((arm, x, t, seat.p[arm]))
+                    arriving.setdefault(t + wait, []).append((t, arm, x, agent.p[arm]))
             for message in reversed(arriving.pop(t, [])):  # the last sent is read first, as in the compiled engine
-                arrive(*message)
-            kept = {name: block.copy() for name, block in seat.memory.items()} if watched else {}
-            p, counts = (seat.p.copy(), selected.copy()) if watched else (seat.p, selected)
+                agent.observe(*message)
+            kept = {name: block.copy() for name, block in agent.memory.items()} if watched else {}
+            p, counts = (agent.p.copy(), agent.selected.copy()) if watched else (agent.p, agent.selected)
             yield Round(t, seen, kept, p, chosen, rewards, counts)
 
     def memory(self, sizes: dict[str, int], last: int) -> int:
         """Return how many numbers a run up to a round keeps for the policy."""
         return int(self.policy.bound.length(sizes))
 
-    def accumulate(self, truth: Any, sums: Any, step: Round) -> None:
+    def accumulate(self, params: Any, sums: Any, step: Round) -> None:
         """Sum what the game sums in a round."""
-        self.metrics_function(truth, sums, step.t, step.p, step.selected)
+        self.metrics_function(params, sums, step.t, step.p, step.selected)
 
 
 class ContextSession(Session):
@@ -361,31 +347,30 @@ class ContextSession(Session):
         self.history = policy.bound.asks("past")
 
     def rounds(
-        self, horizon: int, own: Generator, world: Generator, run: int, watched: bool = False
+        self, horizon: int, policy_rng: Generator, env_rng: Generator, run: int, watched: bool = False
     ) -> Iterator[ContextRound]:
         """Play the rounds; what is yielded is later changed, unless it is to be watched."""
-        play, selected = ContextRun(self, horizon, own, world, run), np.zeros(self.sizes["K"], np.int64)
+        play = ContextRun(self, horizon, policy_rng, env_rng, run)
         for t in range(1, horizon + 1):
             play.draw(t)
-            ridge = Ridge(play.ridge.mean.copy(), play.ridge.root.copy()) if watched else play.ridge
+            ridge = Ridge(play.agent.ridge.mean.copy(), play.agent.ridge.root.copy()) if watched else play.agent.ridge
             chosen = play.choose(t)
-            selected[chosen] += 1
-            p, now, means, rewards = play.seat.p, Now(t, play.contexts, play.groups), play.means, play.rewards[chosen]
+            p, now, means, rewards = play.agent.p, Now(t, play.contexts, play.groups), play.means, play.rewards[chosen]
             if watched:
-                kept = {name: block.copy() for name, block in play.seat.memory.items()}
-                now, counts = Now(t, play.contexts.copy(), play.groups.copy()), selected.copy()
+                kept = {name: block.copy() for name, block in play.agent.memory.items()}
+                now, counts = Now(t, play.contexts.copy(), play.groups.copy()), play.agent.selected.copy()
                 yield ContextRound(t, now, means.copy(), ridge, kept, p.copy(), chosen, rewards, counts)
             else:
-                yield ContextRound(t, now, means, ridge, {}, p, chosen, rewards, selected)
+                yield ContextRound(t, now, means, ridge, {}, p, chosen, rewards, play.agent.selected)
 
     def memory(self, sizes: dict[str, int], last: int) -> int:
         """Return how many numbers a run up to a round keeps for the policy."""
         k, d = sizes["K"], sizes["d"]
         return int(self.policy.bound.length(sizes)) + (last * (k * (d + 1) + 2) if self.history else 0)
 
-    def accumulate(self, truth: Any, sums: Any, step: ContextRound) -> None:
+    def accumulate(self, params: Any, sums: Any, step: ContextRound) -> None:
         """Sum what the game sums in a round."""
-        self.metrics_function(truth, sums, step.t, step.now.groups, step.means, step.p, step.played[0])
+        self.metrics_function(params, sums, step.t, step.now.groups, step.means, step.p, step.played[0])
 
 
 class ContextRun:
@@ -397,8 +382,8 @@ class ContextRun:
         The game.
     horizon : int
         Number of rounds that there is memory for.
-    own, world : numpy.random.Generator
-        The policy's stream, and the world's.
+    policy_rng, env_rng : numpy.random.Generator
+        The policy's stream, and the environment's.
     run : int
         Which run it is, for messages.
 
@@ -412,42 +397,30 @@ class ContextRun:
     array([0])
     """
 
-    def __init__(self, game: ContextSession, horizon: int, own: Generator, world: Generator, run: int) -> None:
-        self.game, self.own, self.world, self.run = game, own, world, run
-        self.sizes = {**game.sizes, "T": horizon}
-        k, d = self.sizes["K"], self.sizes["d"]
+    def __init__(self, game: ContextSession, horizon: int, policy_rng: Generator, env_rng: Generator, run: int) -> None:
+        self.game, self.policy_rng, self.env_rng, self.run = game, policy_rng, env_rng, run
+        k, d = game.sizes["K"], game.sizes["d"]
         self.contexts, self.groups = np.zeros((k, d)), np.zeros(k, np.int64)
         self.means, self.rewards = np.zeros(k), np.zeros(k)
-        self.seat = Agent(game.policy, game.rule, self.sizes)
-        self.ridge, self.past = fresh_ridge(game.policy.ridge, d), fresh_past(horizon if game.history else 0, k, d)
+        self.agent = Agent(game.policy, game.rule, {**game.sizes, "T": horizon}, f" of run {run}")
 
     def draw(self, t: int) -> None:
         """Draw round t."""
-        self.game.draw(self.game.table, self.world, self.contexts, self.groups, self.means, self.rewards)
+        self.game.draw(self.game.table, self.env_rng, self.contexts, self.groups, self.means, self.rewards)
         fine = all(np.isfinite(each).all() for each in (self.contexts, self.means, self.rewards))
-        if not (fine and (self.groups >= 0).all() and (self.groups < self.sizes["G"]).all()):
+        if not (fine and (self.groups >= 0).all() and (self.groups < self.game.sizes["G"]).all()):
             raise self.game.fault(-t, self.run)
 
     def chances(self, t: int) -> NDArray[np.float64]:
         """Return the probability of each arm in the round that is drawn; the policy won't remember the question."""
-        seat = self.seat.copy()
-        if seat.settle(seat.ask(self._given(t), self.own), 0.0, 1) is None:
-            raise self.game.fault(t, self.run)
-        return seat.p
+        agent = self.agent.copy()
+        agent.select_arms(t, agent.ask(t, self.policy_rng, self.contexts, self.groups), 0.0)
+        return agent.p
 
     def choose(self, t: int) -> NDArray[np.int64]:
         """Let the policy play the round that is drawn, and learn from it; return the arm."""
-        chosen = self.seat.choose(self._given(t), self.own, 1)
-        if chosen is None:
-            raise self.game.fault(t, self.run)
+        chosen = self.agent.choose(t, self.policy_rng, self.contexts, self.groups)
+        self.agent.record(t, chosen, self.contexts, self.groups)
         arm = int(chosen[0])
-        if self.ridge.mean.size:
-            absorber()(self.ridge.mean, self.ridge.root, self.contexts[arm], self.rewards[arm])
-        if self.game.history:
-            self.past.contexts[t - 1], self.past.groups[t - 1] = self.contexts, self.groups
-            self.past.played[t - 1], self.past.rewards[t - 1] = arm, self.rewards[arm]
-        self.seat.hear(arm, self.rewards[arm], t, self.seat.p[arm])
+        self.agent.observe(t, arm, self.rewards[arm], self.agent.p[arm], self.contexts[arm])
         return chosen
-
-    def _given(self, t: int) -> tuple[Any, ...]:
-        return t, self.contexts, self.groups, self.ridge, self.past

@@ -18,7 +18,7 @@ from fairlib import checks
 from fairlib.core.contexts import ContextPolicy
 from fairlib.core.policy import Policy
 from fairlib.data import Event
-from fairlib.engine.agent import Agent, absorber, fresh_past, fresh_ridge
+from fairlib.engine.agent import Agent
 from fairlib.rules.rule import Rule
 
 __all__ = ["Logged", "Replay", "replay", "article_contexts"]
@@ -268,37 +268,33 @@ class _Player(ABC):
         self.horizon: dict[str, int] = {} if horizon is None else {"T": horizon}
         self.made: dict[int, tuple[Any, Any]] = {}
         self.articles: tuple[int, ...] = ()
-        self.seat: Any = None
+        self.agent: Any = None
+        self.contexts: Any = None
+        self.groups: Any = None
 
     @abstractmethod
     def made_for(self, arms: int) -> Any:
         """Return the policy for a number of arms."""
 
     @abstractmethod
-    def given(self, t: int, visit: _Visit) -> tuple[Any, ...]:
-        """Return what the rule is given before its news."""
+    def prepare(self, t: int, visit: _Visit) -> None:
+        """Make the agent ready for a visit."""
 
     def choose(self, t: int, visit: _Visit, rng: Generator) -> int:
         """Ask what the policy would have played, without its remembering the question."""
-        given = self.given(t, visit)
-        if visit.articles != self.articles:
-            self._sit_down(t, visit.articles)
-        self.asked = self.seat.copy() if self.remembers else self.seat
-        chosen = self.asked.settle(self.asked.ask(given, rng), rng.random(), 1)
-        if chosen is None:
-            raise ValueError(
-                f"the rule of {self.name!r} must return probabilities in [0, 1] that sum to 1, or an arm that there "
-                f"is; in round {t} it did not"
-            )
-        return int(chosen[0])
+        self.prepare(t, visit)
+        self.asked = self.agent.copy() if self.remembers else self.agent
+        return int(self.asked.choose(t, rng, self.contexts, self.groups)[0])
 
     def learn(self, t: int, visit: _Visit, arm: int) -> NDArray[np.float64]:
         """Move on; return the probabilities of what has been chosen."""
-        self.seat = self.asked
-        self.seat.hear(arm, visit.reward, t, self.seat.p[arm])
-        return np.array(self.seat.p)
+        self.agent = self.asked
+        self.agent.record(t, np.array([arm]))
+        context = None if self.contexts is None else self.contexts[arm]
+        self.agent.observe(t, arm, visit.reward, self.agent.p[arm], context)
+        return np.array(self.agent.p)
 
-    def _sit_down(self, t: int, articles: tuple[int, ...]) -> None:
+    def begin_pool(self, t: int, articles: tuple[int, ...]) -> None:
         """Begin with a pool; what the rule remembers stays, but for what it remembers of each arm."""
         if len(articles) not in self.made:
             policy = self.made_for(len(articles))
@@ -317,23 +313,25 @@ class _Player(ABC):
                 f"changes, which it does in round {t}"
             )
         try:
-            seat = Agent(policy, rule, {"K": len(articles), **self.more, **self.horizon})
+            agent = Agent(policy, rule, {"K": len(articles), **self.more, **self.horizon})
         except KeyError:
             raise ValueError(f"the rule of {self.name!r} has memory for each round: say the horizon") from None
-        if self.seat is not None:
-            before = _of_no_arm(self.seat)
-            for name, block in _of_no_arm(seat).items():
+        if self.agent is not None:
+            before = _of_no_arm(self.agent)
+            for name, block in _of_no_arm(agent).items():
                 if name in before and before[name].shape == block.shape:
                     block[...] = before[name]
-        self.seat, self.articles = seat, articles
-        self.remembers = seat.state.size > 0 or bound.readers > 0
+            if agent.contextual:
+                agent.ridge = self.agent.ridge
+        self.agent, self.articles = agent, articles
+        self.remembers = agent.state.size > 0 or bound.readers > 0
 
 
-def _of_no_arm(seat: Agent) -> dict[str, NDArray[np.float64]]:
+def _of_no_arm(agent: Agent) -> dict[str, NDArray[np.float64]]:
     """Return the memory that is as large for any number of arms, by name."""
-    sizes = {**seat.sizes, "K": seat.sizes["K"] + 1}
-    other = seat.bound.memory(seat.bound.state(sizes), sizes)
-    return {name: block for name, block in seat.memory.items() if block.shape == other[name].shape}
+    sizes = {**agent.sizes, "K": agent.sizes["K"] + 1}
+    other = agent.bound.memory(agent.bound.state(sizes), sizes)
+    return {name: block for name, block in agent.memory.items() if block.shape == other[name].shape}
 
 
 class _OnArms(_Player):
@@ -360,11 +358,14 @@ class _OnArms(_Player):
             )
         return policy
 
-    def given(self, t: int, visit: _Visit) -> tuple[Any, ...]:
-        """Return the counts and rewards of the articles in the pool."""
-        selected = np.array([self.played.get(article, 0) for article in visit.articles])
-        total = np.array([self.earned.get(article, 0.0) for article in visit.articles])
-        return t, selected, selected.copy(), total
+    def prepare(self, t: int, visit: _Visit) -> None:
+        """Take up the counts and rewards of the articles in the pool."""
+        if visit.articles == self.articles:
+            return
+        self.begin_pool(t, visit.articles)
+        self.agent.selected[:] = [self.played.get(article, 0) for article in visit.articles]
+        self.agent.observed[:] = self.agent.selected
+        self.agent.total[:] = [self.earned.get(article, 0.0) for article in visit.articles]
 
     def learn(self, t: int, visit: _Visit, arm: int) -> NDArray[np.float64]:
         """Move on; return the probabilities of what has been chosen."""
@@ -386,22 +387,16 @@ class _OnContexts(_Player):
         policy: ContextPolicy = self.policy
         return policy
 
-    def given(self, t: int, visit: _Visit) -> tuple[Any, ...]:
-        """Return the visit's contexts, and what has been learned."""
-        self.contexts = visit.contexts
+    def prepare(self, t: int, visit: _Visit) -> None:
+        """Take the visit's contexts; what has been learned of them stays when the pool changes."""
+        self.contexts, self.groups = visit.contexts, np.zeros(len(visit.contexts), np.int64)
         length = self.contexts.shape[1]
         if not self.more:
             if self.policy.dimension not in (None, length):
                 made = f"made for contexts of length {self.policy.dimension}"
                 raise ValueError(f"policy {self.policy.name!r} is {made}, not {length}")
             self.more = {"d": length, "G": 1}
-            self.ridge, self.past = fresh_ridge(self.policy.ridge, length), fresh_past(0, 0, length)
         elif length != self.more["d"]:
             raise ValueError(f"features must be of one length, {self.more['d']} as in the first visit, not {length}")
-        return t, self.contexts, np.zeros(len(self.contexts), np.int64), self.ridge, self.past
-
-    def learn(self, t: int, visit: _Visit, arm: int) -> NDArray[np.float64]:
-        """Move on; return the probabilities of what has been chosen."""
-        if self.ridge.mean.size:
-            absorber()(self.ridge.mean, self.ridge.root, self.contexts[arm], visit.reward)
-        return super().learn(t, visit, arm)
+        if visit.articles != self.articles:
+            self.begin_pool(t, visit.articles)

@@ -222,8 +222,8 @@ class BoundRule:
 
     def _functions(self, text: str) -> dict[str, Any]:
         """Return what a text calls besides what it defines itself, by name."""
-        readers = {each.__name__: each for each in READERS.values()}
-        known = TOOLS | readers | {each.__name__: each for each in self.form.tuples.values()} | self._laid_out.functions
+        given = {each.__name__: each for each in (*READERS.values(), *self.form.tuples.values())}
+        known = TOOLS | given | self._laid_out.functions
         return {name: each for name, each in known.items() if re.search(rf"\b{name}\b", text)}
 
     @property

@@ -7,7 +7,7 @@ const LONGEST = 5000; // ms without any news from a worker
 const serve = () => {
   const { port1, port2 } = new MessageChannel();
   const pause = () => new Promise((go) => { port1.onmessage = go; port2.postMessage(null); });
-  const block = (rows, [first, long]) =>
+  const columns = (rows, [first, long]) =>
     long ? rows.map((row) => row.subarray(first, first + long)) : Float64Array.from(rows, (row) => row[first]);
   let latest;
   const work = async (asked) => {
@@ -16,11 +16,11 @@ const serve = () => {
       const block = { params: Float64Array.from(shows.params), state: new Float64Array(shows.length), sliders };
       if (plays) {
         const each = plays.map((game) => {
-          $agents[game.seat]();
+          $sessions[game.session]();
           const made = $play(game, seed, run);
           if (made.fault) throw new Error(`the game stops in round ${Math.abs(made.fault)}`);
           const left = { selected: made.selected, reward: made.reward };
-          for (const name in sums) left[name] = block(made.sums, sums[name]);
+          for (const name in sums) left[name] = columns(made.sums, sums[name]);
           if (several) return left;
           const { selected, observed, total, ridge } = made.block; // as the policy would see it next
           return { ...left, t: game.rounds.at(-1) + 1, plays: selected, observed, total, ...ridge };

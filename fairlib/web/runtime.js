@@ -164,8 +164,8 @@ function $table(text) {
 // One run of a game: what is recorded of it, what the policy has seen at its end, or the round of a fault.
 function $play(game, seed, run) {
   for (let room = 4096; ; room *= 8) {
-    const own = new $Generator(seed, [run, 0]), world = new $Generator(seed, [run, 1]);
-    const made = (game.waits ? $onArms : $onContexts)(game, own, world, room);
+    const policyRng = new $Generator(seed, [run, 0]), envRng = new $Generator(seed, [run, 1]);
+    const made = (game.waits ? $onArms : $onContexts)(game, policyRng, envRng, room);
     if (!made.full) return made;
   }
 }
@@ -180,22 +180,23 @@ function $agent(game, wait = 0) { // a policy on arms with what it has seen: whe
     total: list(K), cursors: list(2 * game.readers), arms: list(wait), rewards: list(wait), rounds: list(wait), chances: list(wait),
   };
 }
-function $onArms(game, own, world, room) {
-  const rounds = Float64Array.from(game.rounds), most = Math.min(room, rounds[rounds.length - 1] * game.plays);
-  const block = $agent(game, game.readers ? most : 0), table = (x) => ({ params: x.map((row) => Float64Array.from(row)) });
-  // What the game sums has numbers and memory of its own.
+function $onArms(game, policyRng, envRng, room) {
+  const rounds = Float64Array.from(game.rounds), capacity = Math.min(room, rounds[rounds.length - 1] * game.plays);
+  const block = $agent(game, game.readers ? capacity : 0), made = $recorded(game);
+  const table = (x) => ({ params: x.map((row) => Float64Array.from(row)) });
+  // The metrics have numbers and memory of their own.
   const counted = { ...block, params: Float64Array.from(game.metricParams), state: $zeros(game.sums) };
-  const { p, selected, observed, total, cursors, arms, rewards, chances } = block, made = $recorded(game);
-  made.fault = play_rounds(
-    null, block, null, table(game.table), null, table(game.waits), game.late, game.plays, null, counted,
-    p, selected, observed, total, cursors, arms, rewards, block.rounds, chances, counted.state, most,
-    rounds, own, world, made.selected, made.reward, made.sums, made.watch,
-  );
+  made.fault = play_rounds(null, null, null, null, {
+    ...block, rule_block: block, draw_block: table(game.table), delay_block: table(game.waits), metrics_block: counted,
+    has_delay: game.late, plays: game.plays, capacity, sums: counted.state, recorded: rounds,
+    policy_rng: policyRng, env_rng: envRng,
+    selected_at: made.selected, reward_at: made.reward, sums_at: made.sums, watch: made.watch,
+  });
   return { ...made, block, full: made.watch[2] !== 0 };
 }
-function $onContexts(game, own, world) {
+function $onContexts(game, policyRng, envRng) {
   const { K, d, G } = game.sizes, rounds = Float64Array.from(game.rounds), long = game.history ? rounds[rounds.length - 1] : 0;
-  const list = (n) => $zeros(n), n = game.ridge ? d : 0;
+  const list = (n) => $zeros(n), n = game.ridge ? d : 0, made = $recorded(game);
   const block = {
     params: Float64Array.from(game.params), state: list(game.memory), p: list(K), contexts: $zeros(K, d), groups: list(K),
     means: list(K), rewards: list(1), ridge: { mean: list(n), root: $zeros(n, n) }, cursors: list(2 * game.readers),
@@ -205,12 +206,11 @@ function $onContexts(game, own, world) {
   for (let i = 0; i < n; i++) block.ridge.root[i][i] = 1 / Math.sqrt(game.ridge);
   const drawn = { ...block, params: Float64Array.from(game.table), rewards: list(K) };
   const counted = { ...block, params: Float64Array.from(game.metricParams), state: list(game.sums) };
-  const { p, contexts, groups, means, ridge, past, cursors } = block, made = $recorded(game);
-  made.fault = play_contexts(
-    null, block, null, drawn, G, null, counted, p, list(K), contexts, groups, means, drawn.rewards,
-    ridge.mean, ridge.root, past.contexts, past.groups, past.played, past.rewards,
-    cursors, block.arms, block.rewards, block.rounds, block.chances, counted.state,
-    rounds, own, world, made.selected, made.reward, made.sums, made.watch,
-  );
+  made.fault = play_contexts(null, null, null, {
+    ...block, rule_block: block, draw_block: drawn, metrics_block: counted, n_groups: G, rewards: drawn.rewards,
+    selected: list(K), feedback_arms: block.arms, feedback_rewards: block.rewards, feedback_rounds: block.rounds,
+    feedback_chances: block.chances, sums: counted.state, recorded: rounds, policy_rng: policyRng, env_rng: envRng,
+    selected_at: made.selected, reward_at: made.reward, sums_at: made.sums, watch: made.watch,
+  });
   return { ...made, block };
 }

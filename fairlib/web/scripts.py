@@ -3,6 +3,7 @@
 import ast
 import base64
 import inspect
+import itertools
 import textwrap
 from functools import cache
 from importlib import resources
@@ -11,12 +12,15 @@ from types import FunctionType, ModuleType
 from typing import Annotated, Any
 
 import numpy as np
+from numba import types
 from numba.np.random import _constants as ziggurat
 from numba.np.random import distributions, generator_core
 
 from fairlib import checks
 from fairlib.core import ContextPolicy, Policy
 from fairlib.core.arms import DELAY, no_delay
+from fairlib.core.contexts import PAST
+from fairlib.core.ridge import RIDGE
 from fairlib.engine import loops
 from fairlib.engine.simulate import recorded_rounds
 from fairlib.engine.stepping import PROBLEM, ArmsSession, make_session
@@ -145,17 +149,20 @@ def draws() -> dict[str, Any]:
     }
 
 
+def _kind(numba_type: Any) -> Any:
+    """Return the translator's kind of what Numba knows by a type."""
+    if isinstance(numba_type, types.NamedTuple):
+        fields = zip(numba_type.fields, map(_kind, numba_type.types), strict=True)
+        return Record(numba_type.instance_class.__name__, tuple(fields))
+    if isinstance(numba_type, types.Array):
+        return Array(WHOLE if isinstance(numba_type.dtype, types.Integer) else REAL, numba_type.ndim)
+    return {types.npy_rng: CHANCE, types.boolean: TRUTH}.get(numba_type, WHOLE)
+
+
 # The kinds of what the engine hands over, by the names in the forms.
 _BLOCK = "where the engine's arrays are"
 _KINDS: dict[str, Any] = {**KINDS, "arm": WHOLE, "played": WHOLE, "reward": REAL, "means": _FLOATS, "groups": _WHOLES}
-_KINDS |= {"contexts": Array(REAL, 2)}
-_KINDS |= {"ridge": Record("Ridge", (("mean", _FLOATS), ("root", Array(REAL, 2))))}
-_KINDS |= {
-    "past": Record(
-        "Past",
-        (("contexts", Array(REAL, 3)), ("groups", Array(WHOLE, 2)), ("played", _WHOLES), ("rewards", _FLOATS)),
-    )
-}
+_KINDS |= {"contexts": Array(REAL, 2), "ridge": _kind(RIDGE), "past": _kind(PAST)}
 
 
 def _add(script: Script, bound: BoundRule, name: str, *given: str) -> str:
@@ -167,7 +174,11 @@ def _add(script: Script, bound: BoundRule, name: str, *given: str) -> str:
     return f"function {name}(block{''.join(f', {each}' for each in given)}) {{ return {made.name}({passed}); }}"
 
 
-_RUN = [_WHOLES, CHANCE, CHANCE, Array(WHOLE, 2), _FLOATS, Array(REAL, 2), _WHOLES]
+def _run_kind(run: Any) -> Record:
+    """Return the kind of a run of a loop; of its argument blocks it is only said that they are passed on."""
+    kinds = {name: _kind(each) for name, each in loops.field_types(run).items()}
+    blocks = {name: _BLOCK for name in kinds if name.endswith("_block")}
+    return Record(run.__name__, tuple((kinds | blocks).items()))
 
 
 def script(problem: OneProblem, policy: OnePolicy) -> str:
@@ -201,7 +212,7 @@ def script(problem: OneProblem, policy: OnePolicy) -> str:
     return "\n".join([made.text(), *parts.values()])
 
 
-def live(shows: BoundRule, arguments: list[str], seats: list[Any], axes: dict[str, int]) -> str:
+def live(shows: BoundRule, arguments: list[str], sessions: list[Any], axes: dict[str, int]) -> str:
     """Translate what fills a live picture, and its games if there are any, into JavaScript.
 
     Parameters
@@ -210,7 +221,7 @@ def live(shows: BoundRule, arguments: list[str], seats: list[Any], axes: dict[st
         What fills the picture.
     arguments : list of str
         The names of what it is called with.
-    seats : list of Session
+    sessions : list of Session
         The games, made ready.
     axes : dict of int
         How many axes what is recorded of a game has, by the names among the arguments.
@@ -218,7 +229,7 @@ def live(shows: BoundRule, arguments: list[str], seats: list[Any], axes: dict[st
     Returns
     -------
     str
-        The script, in which ``$shows`` fills the picture from a block of all arguments, and ``$agents`` are functions
+        The script, in which ``$shows`` fills the picture from a block of all arguments, and ``$sessions`` are functions
         that let what is played next be one of the games.
 
     Raises
@@ -237,7 +248,7 @@ def live(shows: BoundRule, arguments: list[str], seats: list[Any], axes: dict[st
     True
     """
     made = Script(draws())
-    games = [_game(made, seat) for seat in seats]
+    games = [_game(made, session) for session in sessions]
     kinds = dict.fromkeys(("recorded", "plays", "observed"), _WHOLES) | {"t": WHOLE, "root": Array(REAL, 2)}
     kinds |= {name: Array(WHOLE if name == "selected" else REAL, number) for name, number in axes.items()}
     name = made.add(flat(shows), [kinds.get(each, _FLOATS) for each in arguments]).name
@@ -245,7 +256,7 @@ def live(shows: BoundRule, arguments: list[str], seats: list[Any], axes: dict[st
     if games:
         taken = [" ".join(f"{each} = {text};" for each, text in game.items()) for game in games]
         parts.append(f"let {', '.join(games[0])};")
-        parts.append("const $agents = [\n" + "".join(f"() => {{ {text} }},\n" for text in taken) + "];")
+        parts.append("const $sessions = [\n" + "".join(f"() => {{ {text} }},\n" for text in taken) + "];")
     return "\n".join([made.text(), *parts])
 
 
@@ -253,43 +264,16 @@ def _game(made: Script, ready: Any) -> dict[str, str]:
     """Translate a game; return the functions that its engine calls, by name."""
     problem, policy = ready.problem, ready.policy
     parts = [_add(made, policy.bound, "$rule", "t", "rng")]
-    rule, metrics = Native("$rule", WHOLE), Native("$metrics", NOTHING)
-    feedback = [_WHOLES, _WHOLES, _FLOATS, _WHOLES, _FLOATS]
     if isinstance(ready, ArmsSession):
         delay = problem.delay.draw if problem.delay else BoundRule(no_delay, DELAY, {})
         parts += [_add(made, problem.arms.draw, "$draw", "arm", "rng"), _add(made, ready.metrics, "$metrics", "t")]
         parts += [_add(made, delay, "$delay", "arm", "reward", "rng")]
-        kinds = [
-            rule,
-            _BLOCK,
-            Native("$draw", REAL),
-            _BLOCK,
-            Native("$delay", WHOLE),
-            _BLOCK,
-            TRUTH,
-            WHOLE,
-            metrics,
-            _BLOCK,
-        ]
-        kinds += [_FLOATS, _WHOLES, _WHOLES, _FLOATS, *feedback, _FLOATS, WHOLE]
-        made.add(function_of(loops.play_rounds), [*kinds, *_RUN])
+        called = [("$rule", WHOLE), ("$draw", REAL), ("$delay", WHOLE), ("$metrics", NOTHING)]
+        made.add(function_of(loops.play_rounds), [*itertools.starmap(Native, called), _run_kind(loops.ArmsRun)])
     else:
         parts += [_add(made, problem.world.draw, "$draw", "rng"), _add(made, ready.metrics, "$metrics", "t", "played")]
-        kinds = [
-            rule,
-            _BLOCK,
-            Native("$draw", NOTHING),
-            _BLOCK,
-            WHOLE,
-            metrics,
-            _BLOCK,
-            _FLOATS,
-            _WHOLES,
-            Array(REAL, 2),
-            _WHOLES,
-        ]
-        kinds += [_FLOATS, _FLOATS, _FLOATS, Array(REAL, 2), Array(REAL, 3), Array(WHOLE, 2), _WHOLES, _FLOATS]
-        made.add(function_of(loops.play_contexts), [*kinds, *feedback, _FLOATS, *_RUN])
+        called = [("$rule", WHOLE), ("$draw", NOTHING), ("$metrics", NOTHING)]
+        made.add(function_of(loops.play_contexts), [*itertools.starmap(Native, called), _run_kind(loops.ContextsRun)])
     return {part.split("(")[0].removeprefix("function "): part for part in parts}
 
 
@@ -392,5 +376,5 @@ def numbers(
         "rounds": recorded_rounds(None, horizon).tolist(),
     }
     if isinstance(ready, ArmsSession):
-        return {**said, "waits": ready.waits.tolist(), "late": ready.late, "plays": ready.plays}
+        return {**said, "waits": ready.delay_params.tolist(), "late": ready.has_delay, "plays": ready.plays}
     return {**said, "ridge": policy.ridge, "history": ready.history}

@@ -1,6 +1,6 @@
-"""Saved players that somebody has tampered with, to be loaded in a process of their own: an error may be its end.
+"""Altered files of saved players, loaded in a process of their own: an error may be its end.
 
-``python tampered.py KIND FOLDER`` says of each file what came of it: ``refused`` with a ValueError that names it, or
+``python altered_players.py KIND FOLDER`` prints what came of each file: ``refused`` with a ValueError that names it, or
 ``played`` for some rounds; anything else in words. The parent sees which file was the last.
 """
 
@@ -87,7 +87,7 @@ def files(arrays: dict[str, Any], chance: Any) -> Iterator[tuple[str, dict[str, 
             yield f"{name} = {each!r}", with_heading({**heading, name: each})
     for name in ("uinteger", "has_uint32", "state", "bit_generator"):
         for each in (*odd, {"state": 0, "inc": 0}, {"state": 2**128, "inc": 1}, {"state": -1, "inc": 3}):
-            yield f"own {name} = {each!r}", with_heading({**heading, "own": {**heading["own"], name: each}})
+            yield f"rng {name} = {each!r}", with_heading({**heading, "rng": {**heading["rng"], name: each}})
     yield "rewards of any size", with_heading({**heading, "rewards": [-math.inf, math.inf]})
 
     for name, array in arrays.items():
@@ -121,7 +121,7 @@ def files(arrays: dict[str, Any], chance: Any) -> Iterator[tuple[str, dict[str, 
 
 
 def main(kind: str, folder: pathlib.Path) -> None:
-    """Tamper with a player of a kind, and say what comes of it."""
+    """Alter the file of a player of a kind, and print what becomes of each file."""
     policy, path = POLICIES[kind], folder / "player.npz"
     sizes: dict[str, Any] = {"dimension": D, "groups": G, "horizon": HORIZON} if hasattr(policy, "dimension") else {}
     player = fl.Player(policy, K, **sizes, seed=3)
@@ -129,8 +129,8 @@ def main(kind: str, folder: pathlib.Path) -> None:
     player.save(path)
     with np.load(path, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
-    for done, tampered in files(arrays, default_rng(11)):
-        np.savez(path, allow_pickle=False, **tampered)
+    for done, altered in files(arrays, default_rng(11)):
+        np.savez(path, allow_pickle=False, **altered)
         print(done, end=": ", flush=True)
         faulthandler.dump_traceback_later(120, exit=True)
         try:

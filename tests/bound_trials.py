@@ -1,4 +1,4 @@
-"""Bounds on trial: each bound of the package on games made by a fixed rule, where it bites.
+"""Trials of bounds: each bound of the package on games made by a fixed rule, where it bites.
 
 A bound *bites* where it is below the most that can happen. Only there can a trial fail, so a trial looks for the first
 horizon where it does, plays there, and says of a game in which it found none that the bound is *vacuous*, never that it

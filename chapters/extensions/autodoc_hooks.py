@@ -1,4 +1,4 @@
-"""What autodoc is to know of the package: a rule is shown as the function that it is, and what says nothing is not.
+"""Hooks of autodoc: a rule is shown as its function, and a description that says nothing is left out.
 
 A rule's arguments are what it asks for. The fields of a named tuple are described where the tuple is. A property is
 described in a sentence, which may have a colon.

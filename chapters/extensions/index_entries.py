@@ -1,4 +1,4 @@
-"""Put what a reader looks for into the index, from which the search takes its first answers.
+"""Index entries, from which the search takes its first answers.
 
 These are the items of the papers under their own numbers (``chapters/items.csv``), the errata under theirs, every
 statement of the book that has a title, and the words of the glossary, each at the first place that its entry points to.
@@ -13,7 +13,16 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
-PAPERS = {"1": "Patil", "2": "Wang", "3": "Grazzi", "4": "Chen"}
+
+def papers(root: Path) -> dict[str, str]:
+    """Return the first author of each paper by its number: the heading above ``{results} N`` begins with the name.
+
+    >>> list(papers(Path(__file__).parents[2]).items())[:2]
+    [('1', 'Patil'), ('2', 'Wang')]
+    """
+    page = (root / "chapters" / "results.md").read_text(encoding="utf-8")
+    named = re.findall(r"^## (\S+) [^#]*?^```\{results\} (\S+)$", page, re.MULTILINE)
+    return {number: name for name, number in named}
 
 
 def entries(root: Path) -> dict[str, list[str]]:
@@ -23,11 +32,12 @@ def entries(root: Path) -> dict[str, list[str]]:
     ['Algorithm 1, Patil', 'FAIR-LEARN']
     """
     found = {}
+    authors = papers(root)
     with (root / "chapters" / "items.csv").open(newline="", encoding="utf-8") as file:
         for item in csv.DictReader(file, restval=""):
             numbered = re.match(r"([A-Z][a-z]+ [A-Z]?[\d.]*\d|[A-Z][a-z]+ \(\d+\))[ ,]*(.*)", item["number"])
             number, rest = numbered.groups() if numbered else ("", item["number"])
-            found[item["id"]] = [f"{number}, {PAPERS[item['paper']]}"] if number else []
+            found[item["id"]] = [f"{number}, {authors[item['paper']]}"] if number else []
             if rest and "(" not in rest:
                 found[item["id"]].append(rest)
     return found
@@ -46,7 +56,7 @@ def words(root: Path) -> dict[str, list[str]]:
     return found
 
 
-class Findable(SphinxTransform):
+class IndexEntries(SphinxTransform):
     """Set an entry of the index beside whatever has one to get."""
 
     default_priority = 800  # before Sphinx reads the entries
@@ -68,7 +78,7 @@ class Findable(SphinxTransform):
 def named_by(node: nodes.Element, named: dict[str, list[str]]) -> list[tuple[str, str]]:
     """Return the words by which a place is to be found, and its id."""
     found = [(word, name) for name in node["ids"] for word in named.get(name, [])]
-    found += [(name[:3].upper() + name[3:], name) for name in node["ids"] if re.fullmatch(r"e-[pfgd]\d+[a-z]?", name)]
+    found += [(name[:3].upper() + name[3:], name) for name in node["ids"] if re.fullmatch(r"e-[a-z]\d+[a-z]?", name)]
     title = node.get("title", "")
     if "realtype" in node and title and "$" not in title:
         title = title.removeprefix(" (").removesuffix(")")
@@ -79,5 +89,5 @@ def named_by(node: nodes.Element, named: dict[str, list[str]]) -> list[tuple[str
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
-    app.add_transform(Findable)
+    app.add_transform(IndexEntries)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,14 +13,14 @@ from typing import Any
 import printing
 from bs4 import BeautifulSoup, Tag
 from docutils import nodes
-from remember import chapters
+from flashcards import chapters
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 LEFT_OUT = {"notes", "exercises"}
 STATEMENTS = ["definition", "theorem", "lemma", "proposition", "corollary", "observation", "assumption", "algorithm"]
 UNWANTED = "script, style, button, .headerlink, [role=status]"
-ASSETS = Path(__file__).parents[1] / "assets"
+ASSETS = Path(__file__).parent
 
 
 def file(name: str) -> str:
@@ -178,5 +178,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_directive("decks", Decks)
     app.connect("html-page-context", offer, priority=600)  # after the theme has made its menu
-    app.connect("build-finished", write, priority=450)  # after the formulas are set (typeset.py)
+    app.connect("build-finished", write, priority=450)  # after the formulas are set (mathjax_build.py)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

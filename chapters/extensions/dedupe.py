@@ -1,4 +1,4 @@
-"""Put each inline script on a page once, and each id.
+"""Remove repeated inline scripts and ids from each page.
 
 The theme and sphinx-thebe both add the same lines of settings, and a browser that meets them a second time
 reports ``Identifier 'THEBE_JS_URL' has already been declared``. Proofs and solutions all have the same ids.

@@ -1,4 +1,4 @@
-// The recall cards remember which of them are known (chapters/extensions/remember.py). They open without this script, too.
+// The recall cards remember which of them are known (chapters/extensions/flashcards). They open without this script, too.
 (() => {
   const cards = [...document.querySelectorAll("details.fair-card")];
   if (!cards.length) return;

@@ -1,7 +1,7 @@
-"""The places that the search finds (``searchtools.js``): sections, statements, exercises, errata, words and functions.
+"""Index of the search (``searchtools.js``): sections, statements, exercises, errata, words and functions.
 
 Sphinx's own index knows only pages. This one is read from the pages that were written. Each place has its title, the
-names by which the index knows it (``findable.py``) and its words, without code, outputs and menus.
+names by which the index knows it (``index_entries.py``) and its words, without code, outputs and menus.
 """
 
 import json

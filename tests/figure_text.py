@@ -1,4 +1,4 @@
-"""What a picture draws, as lines of text: one for each artist, with its numbers.
+"""Figures as lines of text: one line for each artist, with its numbers.
 
 ``notebooks.py`` sends this into the kernel of a chapter. There each figure and each explorer that a cell shows gets one
 format more than it has for a reader, `FORMAT`: what it draws, at several settings where it has sliders. So a picture is
@@ -126,7 +126,7 @@ def lies(artist: Any) -> dict[str, Any]:
         around = artist.get_patch_transform().transform(artist.get_path().vertices)
         return dict(zip("xy", around.T, strict=True))
     if not isinstance(artist, Collection):
-        raise TypeError(f"nothing is known of {artist!r}: tests/pictures.py has to be told what its numbers are")
+        raise TypeError(f"nothing is known of {artist!r}: tests/figure_text.py has to be told what its numbers are")
     more = {} if artist.get_array() is None else {"values": artist.get_array()}
     if isinstance(artist, PathCollection):
         return dict(zip("xy", np.transpose(artist.get_offsets()), strict=True)) | {"sizes": artist.get_sizes()} | more

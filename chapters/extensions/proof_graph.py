@@ -1,4 +1,4 @@
-"""The directive ``{proofs} CHAPTER``: which statement feeds which, as a picture whose boxes are links, and in words.
+"""The directive ``{proofs} CHAPTER``: a graph of which proof uses which statement, with links, and in words.
 
 A statement feeds another if the proof of that names it, or a formula that stands in it or in its proof. A proof belongs
 to the statement before it, unless it begins with *Of* and another's name. The tests of a statement are those that

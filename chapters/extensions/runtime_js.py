@@ -1,7 +1,7 @@
-"""Pages that compute: what their workers run, as a script of the book's own.
+"""Script of the pages that compute: the runtime of their workers, and what moves the explorers.
 
-A worker that is to start from a page on a disk is made from a text, so the runtime travels as one; behind it comes what
-moves the explorers. Only pages that have something live in them, which the attribute ``data-live`` says, load it.
+A worker that is to start from a page on a disk is made from a text, so the script has the runtime as a text. Only pages
+that have something live in them, which the attribute ``data-live`` says, load it.
 """
 
 import json
@@ -32,5 +32,5 @@ def load(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.connect("builder-inited", write)
-    app.connect("html-page-context", load)
+    app.connect("html-page-context", load, priority=400)  # before playground.js, in a page that has both
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -4,8 +4,8 @@ A *site* is a piece of `fairlib` that one of Cosmic Ray's operators can change: 
 ``and``, a ``break``, a decorator. Of all sites a sample is drawn by a fixed seed, and of each site one change. The
 change is made in a copy of the project, and there run the doctests of the changed file, the tests that come to the
 changed line and then the others that use the file, the quick ones first, until one fails. A mutant that no test notices
-has *survived*. Whoever shows that it does what the original does says so in ``tests/equivalent.csv``; any other is a
-missing test.
+has *survived*. Whoever shows that it does what the original does says so in ``equivalent.csv`` beside this
+file; any other is a missing test.
 
 Before the first mistake all doctests and tests run once without any, traced: so it is known which test comes to which
 line, and how long it takes; and the code that they compile is kept for those mutants that leave it as it is. Every
@@ -36,7 +36,7 @@ from queue import Queue
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "fairlib"
 Site = tuple[str, tuple[int, int], str, int]
 FIRST = "fairlib/__init__.py"  # a file of the package that is the first to be collected is imported twice
@@ -364,7 +364,7 @@ def tried(site: Site, folder: Path, known: Known) -> dict[str, Any]:
 @cache
 def explained() -> set[tuple[str, str, str]]:
     """Return the changes of which somebody has shown that they change nothing: file, line and what it becomes."""
-    with (ROOT / "tests" / "equivalent.csv").open(encoding="utf-8", newline="") as file:
+    with Path(__file__).with_name("equivalent.csv").open(encoding="utf-8", newline="") as file:
         return {(row["file"], row["line"], row["becomes"]) for row in csv.DictReader(file)}
 
 

@@ -1,4 +1,4 @@
-"""A pytest plugin for a test of the benchmarks: what they ask of pytest-benchmark, which is not in the lock."""
+"""A pytest plugin that stands for pytest-benchmark, which is not in the lock, where a test runs the benchmarks."""
 
 import datetime
 import json

@@ -1,4 +1,4 @@
-r"""Set the formulas when the book is built: a page shows them at once, and without scripts too.
+r"""Typeset formulas with MathJax when the book is built, so that a page shows them at once and without scripts.
 
 Sphinx leaves TeX in a page, for MathJax to set while the reader waits. Here the same MathJax sets it in an engine of
 its own, each formula once, when all pages are written. A formula that it can't read is a warning. What stands in
@@ -115,7 +115,7 @@ def typeset_pages(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
-    app.add_html_math_renderer("typeset", (html_visit_math, None), (html_visit_displaymath, None))
+    app.add_html_math_renderer("mathjax_build", (html_visit_math, None), (html_visit_displaymath, None))
     app.add_css_file("mathjax/mathjax.css")
     app.connect("build-finished", typeset_pages, priority=400)  # see previews.py
     return {"parallel_read_safe": True, "parallel_write_safe": True}

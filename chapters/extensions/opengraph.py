@@ -1,6 +1,8 @@
-"""Say of each page in a sentence what it is about: to search engines, and to whoever is sent a link to it.
+"""Description of each page in its head: Open Graph tags, and the description that search engines read.
 
-The sentence is the page's first paragraph. A picture needs the book's public address, which is ``html_baseurl``.
+The description is the page's first paragraph without formulas. A picture needs the book's public address, which is
+``html_baseurl``. The library sphinxext-opengraph is not used: it cuts a description within a word, puts headings and
+labels into it, and writes an address that is not absolute where ``html_baseurl`` is not set.
 """
 
 from html import escape

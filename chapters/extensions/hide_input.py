@@ -1,4 +1,4 @@
-"""Folded code stands below what it made, under a name that says what that is."""
+"""Folded code below its output, under a name that says what it made."""
 
 from typing import Any
 

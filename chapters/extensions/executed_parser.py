@@ -1,4 +1,4 @@
-"""Pages show what the tests executed: Sphinx runs no cell, and refuses a chapter that was not run as it stands."""
+"""Parser that shows a chapter with the outputs of the tests' run, and refuses one that was not run as it is."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ class ChapterParser(Parser):
             elif self.env.app.builder.name != "notebooks":  # which show nothing before they are run by the reader
                 raise NotExecutedError(f"{page}.md has changed, or the package has. Run `pytest {page}.md` first.")
             self.env.metadata[page]["executed"] = kept.name if kept else ""
-            reader = ("pages.as_it_is", {"notebook": notebook}, False)
+            reader = ("executed_parser.as_it_is", {"notebook": notebook}, False)
             self.env.mystnb_config = general.copy(custom_formats={".md": reader})
         try:
             super().parse(inputstring, document)

@@ -7,7 +7,7 @@ from the proofs, as their maps are.
 import re
 
 from docutils import nodes
-from proofs import PROVED, feeds
+from proof_graph import PROVED, feeds
 from results import destination, row
 from sphinx.application import Sphinx
 from sphinx.util import logging

@@ -185,7 +185,7 @@ def one_page(html: Path, parts: list[tuple[str, str, Tag]], numbers: dict[str, i
     return (
         f'<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f"{styles}<style>{PAPER}{heads}</style></head><body><main class='bd-main'><div class='bd-content'>"
-        f'<div class="front"><h1>{escape(title)}</h1><p>A companion to four papers</p></div>'
+        f'<div class="front"><h1>{escape(title)}</h1><p>A companion to papers on fair bandits</p></div>'
         f'<nav class="part with-numbers"><h1>Contents</h1><ul>{contents}</ul></nav>{bodies}</div></main></body></html>'
     )
 
@@ -308,7 +308,3 @@ def main(html: Path, out: Path) -> None:
     parts = collect(html, str(front["href"]).removesuffix("chapters/index.html") if front else "")
     print_numbered(html, parts, out / "book.html", out / "fair-bandits.pdf")
     write_epub(out / "fair-bandits.epub", parts)
-
-
-if __name__ == "__main__":
-    main(Path("_build/html").resolve(), Path("_build/print").resolve())

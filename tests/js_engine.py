@@ -1,4 +1,4 @@
-"""Translated functions and games, run in V8: the language of Chromium, without the browser."""
+"""Run translated functions and games in V8, the JavaScript engine of Chromium, without the browser."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the chapters want to be remembered: as cards on a page, and as a deck for programs that ask for them.
+"""Flash cards of what each chapter wants remembered: a page of cards, and a deck for programs such as Anki.
 
 The directive ``{cards}`` makes a card of each point of each *Remember*: ``chapters/questions.csv`` has the question,
 the chapter the answer. The same stand in ``_static/fair-bandits-cards.txt``, which Anki imports.
@@ -16,6 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 DECK = "fair-bandits-cards.txt"
+STATIC = Path(__file__).parent / "static"
 
 
 class Chapter(NamedTuple):
@@ -29,7 +30,7 @@ class Chapter(NamedTuple):
 def chapters(root: Path) -> list[Chapter]:
     """Return the chapters that have a *Remember*, in the order of the book.
 
-    >>> [chapter.name for chapter in chapters(Path(__file__).parents[2])][:3]
+    >>> [chapter.name for chapter in chapters(Path(__file__).parents[3])][:3]
     ['bandits', 'own', 'shares']
     """
     found = []
@@ -103,9 +104,15 @@ def write(app: Sphinx, error: Exception | None) -> None:
         (Path(app.outdir) / "_static" / DECK).write_text(deck(Path(app.srcdir)), encoding="utf-8")
 
 
+def add_static(app: Sphinx) -> None:
+    """Add the folder of the script to those that are copied into the book."""
+    app.config.html_static_path.append(str(STATIC))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_directive("cards", Cards)
     app.add_js_file("cards.js", loading_method="defer")
+    app.connect("builder-inited", add_static)
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
