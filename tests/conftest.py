@@ -26,7 +26,7 @@ settings.load_profile("fairlib")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let what takes longest begin first, or one worker waits for another in the end."""
     # The pages are not the very first, for they show what the chapters left, of which one may still run.
-    longest = ["test_house.py", "test_pages.py"]
+    longest = ["test_notebooks.py", "test_pages.py"]
 
     def turn(item: pytest.Item) -> tuple[bool, int]:
         name = item.path.name

@@ -1,7 +1,7 @@
 """Input fields for the numbers that exercises ask for (``chapters/answers.csv``).
 
 An answer stands there once, with how far from it is still right, and with the calculation that gives it; where there is
-none, the solution's cell prints it. ``tests/test_shelf.py`` compares them. Without scripts nothing is shown.
+none, the solution's cell prints it. ``tests/test_reference_part.py`` compares them. Without scripts nothing is shown.
 """
 
 import csv

@@ -1,4 +1,4 @@
-"""The desk: arrays arrive in compiled code as they are, whatever their axes, and nobody keeps them."""
+"""Argument blocks: arrays arrive in compiled code as they are, whatever their axes, and nothing keeps them."""
 
 import gc
 import sys

@@ -384,7 +384,7 @@ def evaluated(p):
 
 
 def an_import(p):
-    import test_conformance as own
+    import test_check_policy as own
 
     return own.BEST
 
@@ -406,7 +406,7 @@ def its_own_globals(p):
 
 
 def a_loaded_module(p):
-    return importlib.import_module("test_conformance").BEST
+    return importlib.import_module("test_check_policy").BEST
 
 
 def the_world_s_stream(rng, p):
@@ -480,7 +480,7 @@ def a_number_in_a_library(p):
         (a_nested_comprehension, "refers to 'TRUTH' (make it a setting)"),
         (globals_, "refers to 'globals'"),
         (evaluated, "refers to 'eval'"),
-        (an_import, "imports 'test_conformance' (import it outside, where it can be looked at)"),
+        (an_import, "imports 'test_check_policy' (import it outside, where it can be looked at)"),
         (a_frame, "refers to 'sys'"),
         (a_frame_by_a_friend, "refers to 'inspect'"),
         (a_frame_of_a_generator, "asks for 'gi_frame'"),

@@ -1,4 +1,4 @@
-"""What runs say of a sentence that compares."""
+"""Means with standard errors, and the paired t statistic."""
 
 import math
 

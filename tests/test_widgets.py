@@ -1,4 +1,4 @@
-"""What a reader does with his own hands: the promise under attack, and a guess before the answer."""
+"""The widgets of the pages: a promise under attack, and a guess before the answer."""
 
 import json
 import re

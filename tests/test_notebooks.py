@@ -1,4 +1,4 @@
-"""The tests that test: a chapter that goes wrong must turn the suite red, by name."""
+"""The nbval plugin: a chapter that goes wrong must turn the suite red, by name."""
 
 import csv
 import itertools
