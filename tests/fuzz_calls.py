@@ -133,7 +133,8 @@ def judged(allowed: checks.Constraint, value: Any) -> Any:
         case checks.OneOrMany(low=low):
             return several(value, None, lambda each: is_finite(each) and low <= each)
         case checks.Pair(inner=inner):
-            must(isinstance(value, list | tuple | np.ndarray) and np.ndim(value) > 0 and len(value) == 2)
+            must(isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0))
+            must(len(value) == 2)
             return [judged(inner, each) for each in value]
         case checks.Instance(kind=kind):
             must(isinstance(value, kind))
@@ -429,7 +430,7 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
     "delays.Law": {"draw": of(comes), "quantiles": of(waits, CALLED), "wait": WAITS},
     "World": {"draw": of(fills), "sd": SETTING},
     "Policy": {"rule": of(first), "width": of(0.5, either(NUMBER, TABLE, an(merit.Merit, fl.Policy)))},
-    "ContextPolicy": {"rule": of(first), "ridge": of(None, nothing), "width": SETTING},
+    "ContextPolicy": {"rule": of(first), "ridge": of(None, one_of(None)), "width": SETTING},
     "Policy.replace": {"epsilon": of(0.2, NUMBER, "the rule of 'epsilon-greedy'")},
     "Merit": {
         "value": of(line),

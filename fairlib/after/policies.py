@@ -389,6 +389,8 @@ def fair_learn_plays(
     owed = np.asarray(shares)
     if learner.arms not in (None, owed.size):
         raise ValueError(f"shares must have one number an arm ({learner.arms}), not {owed.size}")
+    if owed.size < learner.plays:
+        raise ValueError(f"shares must have at least {learner.plays} numbers, as many as are played, not {owed.size}")
     if owed.max() > learner.plays / owed.size + 1e-12:
         arm = int(owed.argmax())
         raise ValueError(f"shares must be at most {learner.plays}/{owed.size}, not {owed[arm]} (arm {arm})")
