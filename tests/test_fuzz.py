@@ -88,7 +88,7 @@ def played(policy: Any) -> Any:
 def played_on(player: Any) -> Any:
     rng, said = np.random.default_rng(3), []
     for _ in range(min(player.horizon or 6, 6)):
-        contexts = (rng.random((player.arms, player._sizes["d"])),) if player._contextual else ()
+        contexts = (rng.random((player.arms, player._sizes["d"])),) if player._agent.contextual else ()
         with np.errstate(over="ignore"):  # as in a compiled rule, an index may be infinite
             choice = player.choose(*contexts)
         said.append(meaning(choice))
