@@ -8,7 +8,7 @@ import pathlib
 import secrets
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from fairlib import checks
 _FORMAT = 1
 _LONGEST = 4_000_000  # bytes of a heading, a hundred times as many as an honest one has
 _NPY_HEADER = 1000  # letters in which an array says its shape and type; NumPy reads them as Python
+
+GivenPath = Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())]
+"""The path of a file, which the functions below check."""
 
 
 @contextlib.contextmanager

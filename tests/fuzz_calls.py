@@ -89,7 +89,7 @@ def is_finite(number: Any) -> bool:
 
 
 def is_wait(number: Any) -> bool:
-    return number == math.inf or (0 <= number < math.inf and number % 1 == 0)
+    return bool(number == math.inf or (0 <= number < math.inf and number % 1 == 0))
 
 
 def is_empty(value: Any) -> bool:

@@ -164,7 +164,7 @@ def curve(
     rounds: Annotated[ArrayLike, checks.Table(example=[1, 2])],
     values: Annotated[ArrayLike, checks.InBody(checks.Table(2, example=[[0.5, 1.0]]))],
     name: Annotated[str, checks.Text()],
-    label: Annotated[str, checks.InBody(checks.Text())] | None = None,
+    label: Annotated[str, checks.Text()] | None = None,
 ) -> None:
     """Draw the mean over runs as a line, with a band from the 10th to the 90th percentile of the runs.
 
@@ -196,7 +196,6 @@ def curve(
     >>> plt.close(fig)
     """
     style = look(name)
-    checks.instance("label", label, str | None, "a string")
     x, sample = np.asarray(rounds), checks.floats("values", values, "numbers, a row a run")
     if x.ndim != 1 or sample.ndim != 2 or sample.shape[1] != x.size or not sample.size:
         raise ValueError(

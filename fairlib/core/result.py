@@ -2,17 +2,16 @@
 
 import importlib
 import math
-import os
 import pathlib
 import platform
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairlib import checks, files
+from fairlib import files
 from fairlib._version import __version__
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ class Result:
         rows = pd.MultiIndex.from_product([range(runs), self.rounds.tolist()], names=["run", "round"])
         return pd.DataFrame(columns, index=rows)
 
-    def save(self, path: Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())]) -> None:
+    def save(self, path: files.GivenPath) -> None:
         """Save the result to a file of NumPy's (``.npz``), whole or not at all.
 
         Parameters
@@ -151,7 +150,7 @@ class Result:
         files.save_npz(path, "result", {"of": of, **rest, "versions": dict(self.versions)}, arrays)
 
     @classmethod
-    def load(cls, path: Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())]) -> Self:
+    def load(cls, path: files.GivenPath) -> Self:
         """Load a result; nothing in the file is executed.
 
         Parameters

@@ -77,7 +77,8 @@ def criteo_arms() -> Ads:
     return Ads(conversions, _from_least_to_most(conversions), delay)
 
 
-def read_criteo(path: DataPath, arms: Annotated[int, checks.InBody(checks.Integer(2, example=2))] = 10) -> Ads:
+@checks.checked
+def read_criteo(path: DataPath, arms: Annotated[int, checks.Integer(2, example=2)] = 10) -> Ads:
     r"""Read Criteo's log of conversions, and make arms of the ads with most clicks, as Chen et al. (2024) do.
 
     The log is the *Criteo sponsored search conversion log* of M. Tallis and P. Yadav (2018): 15,995,634 clicks, a line
@@ -120,7 +121,6 @@ def read_criteo(path: DataPath, arms: Annotated[int, checks.InBody(checks.Intege
     (array([1, 2]), array([0., 1.]), array([ 10., 100.]))
     """
     file = _there(path, "CriteoSearchData, handed out at ailab.criteo.com to those who accept its terms")
-    count = checks.whole("arms", arms, 2)
     clicks: Counter[str] = Counter()
     conversions: Counter[str] = Counter()
     delays: dict[str, list[int]] = {}
@@ -139,15 +139,15 @@ def read_criteo(path: DataPath, arms: Annotated[int, checks.InBody(checks.Intege
             seconds, in_week = (_whole_field(f"{file}, line {number}", fields, at) for at in (2, 4))
             if seconds >= 0 and in_week >= 0:
                 delays.setdefault(title, []).append(seconds * in_week * 20 // WEEK)
-    most = {title for title, _ in clicks.most_common(count)}
+    most = {title for title, _ in clicks.most_common(arms)}
     ads = [title for title in conversions if title in most]
-    if len(ads) < count or any(title not in delays for title in ads):
+    if len(ads) < arms or any(title not in delays for title in ads):
         raise ValueError(
-            f"{file}: each of the {count} ads with most clicks must have a conversion of known delay; set arms to fewer"
+            f"{file}: each of the {arms} ads with most clicks must have a conversion of known delay; set arms to fewer"
         )
     numbers = np.array([conversions[title] for title in ads])
     if numbers.min() == numbers.max():
-        raise ValueError(f"{file}: the {count} ads with most clicks must differ in their conversions; set arms to more")
+        raise ValueError(f"{file}: the {arms} ads with most clicks must differ in their conversions; set arms to more")
     return Ads(
         conversions=numbers,
         means=_from_least_to_most(numbers),

@@ -129,7 +129,8 @@ def mediamill(path: DataPath) -> MultiLabel:
     return read_arff(file, 101)
 
 
-def read_arff(path: DataPath, labels: Annotated[int, checks.InBody(checks.Integer(1, example=1))]) -> MultiLabel:
+@checks.checked
+def read_arff(path: DataPath, labels: Annotated[int, checks.Integer(1, example=1)]) -> MultiLabel:
     r"""Read a multi-label file in the ARFF format, as the Mulan collection has them, strictly.
 
     Parameters
@@ -164,7 +165,7 @@ def read_arff(path: DataPath, labels: Annotated[int, checks.InBody(checks.Intege
     array([[0.5 ],
            [0.25]])
     """
-    file, count = _there(path), checks.whole("labels", labels, 1)
+    file, count = _there(path), labels
     binary: list[bool] = []  # of each attribute, whether it is declared as {0,1}
     rows = array("d")  # one after the other, in eight bytes a number
     in_data, number = False, 0

@@ -63,10 +63,10 @@ class Event(NamedTuple):
     pool: Pool
 
 
+@checks.checked
 def read_today(
     path: DataPath,
-    skipped: Annotated[list[str], checks.InBody(checks.Instance(list, "a list, to which messages are appended"))]
-    | None = None,
+    skipped: Annotated[list[str], checks.Instance(list, "a list, to which messages are appended")] | None = None,
 ) -> Iterator[Event]:
     r"""Read a log of the Yahoo! Today Module, visit by visit.
 
@@ -112,7 +112,6 @@ def read_today(
     (100001, (100001, 100002), [1.0, 0.1, 0.2, 0.3, 0.15, 0.25])
     """
     file = _there(path, "the data set R6A of Yahoo! Webscope, handed out on request and not to be passed on")
-    checks.instance("skipped", skipped, list | None, "a list, to which messages are appended")
     return _events(file, skipped)
 
 

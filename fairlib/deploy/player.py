@@ -1,7 +1,6 @@
 """A policy put to work: asked for arms, and told what they paid, when and in whatever order that comes to be known."""
 
 import math
-import os
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from fairlib.core.policy import Policy
 from fairlib.engine.agent import Agent
 from fairlib.engine.seeding import AnySeed, root, streams
 from fairlib.engine.simulate import check_memory
-from fairlib.engine.stepping import AnyPolicy
+from fairlib.engine.stepping import AnyPolicy, GivenHorizon
 from fairlib.rules.rule import Seen
 
 __all__ = ["Player", "Choice"]
@@ -106,7 +105,7 @@ class Player:
         *,
         dimension: Annotated[int, checks.InBody(checks.Integer(1))] | None = None,
         groups: Annotated[int, checks.InBody(checks.Integer(1))] = 1,
-        horizon: Annotated[int, checks.InBody(checks.Integer(1, example=100))] | None = None,
+        horizon: GivenHorizon | None = None,
         rewards: Annotated[tuple[float, float], checks.InBody(checks.Pair(checks.Real(), ""))] = (0.0, 1.0),
         seed: AnySeed = 0,
     ) -> None:
@@ -296,7 +295,7 @@ class Player:
     def __repr__(self) -> str:
         return f"Player({self.policy!r}, arms={self.arms}), {self._t} rounds played, {len(self._waiting)} waiting"
 
-    def save(self, path: Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())]) -> None:
+    def save(self, path: files.GivenPath) -> None:
         """Save all that the player knows to a file of NumPy's (``.npz``), whole or not at all.
 
         Parameters
@@ -352,7 +351,7 @@ class Player:
             files.save_npz(path, "player", heading, arrays)
 
     @classmethod
-    def load(cls, path: Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())], policy: AnyPolicy) -> Self:
+    def load(cls, path: files.GivenPath, policy: AnyPolicy) -> Self:
         """Go on where a player was when it was saved: it will choose what that one would have chosen.
 
         All that the file says is checked against the policy, but for the numbers in the rule's own memory, of which

@@ -4,7 +4,6 @@ import hashlib
 import json
 import logging
 import math
-import os
 import sqlite3
 import tempfile
 import threading
@@ -18,7 +17,8 @@ from numpy.typing import ArrayLike
 
 from fairlib import checks
 from fairlib.deploy.player import Choice, Player, _range
-from fairlib.engine.stepping import AnyPolicy
+from fairlib.engine.stepping import AnyPolicy, GivenHorizon
+from fairlib.files import GivenPath
 
 __all__ = ["Service", "ServiceError"]
 
@@ -149,12 +149,12 @@ class Service:
     @checks.checked
     def __init__(
         self,
-        path: Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())],
+        path: GivenPath,
         policy: AnyPolicy,
         arms: Annotated[int, checks.InBody(checks.Integer(1, example=2))] | None = None,
         *,
         dimension: Annotated[int, checks.InBody(checks.Integer(1))] | None = None,
-        horizon: Annotated[int, checks.InBody(checks.Integer(1, example=100))] | None = None,
+        horizon: GivenHorizon | None = None,
         rewards: Annotated[tuple[float, float], checks.InBody(checks.Pair(checks.Real(), ""))] = (0.0, 1.0),
         seed: checks.Seed = 0,
         snapshot_every: Annotated[int, checks.Integer(0)] = 1000,

@@ -21,7 +21,7 @@ from fairlib.core.result import Result, versions
 from fairlib.engine.agent import fresh_past, fresh_ridge
 from fairlib.engine.loops import ArmsRun, ContextsRun, compiled_arms_loop, compiled_context_loop
 from fairlib.engine.seeding import AnySeed, root, streams
-from fairlib.engine.stepping import AnyPolicy, ArmsSession, ContextSession, Problem, Session, make_session
+from fairlib.engine.stepping import AnyPolicy, ArmsSession, ContextSession, GivenHorizon, Problem, Session, make_session
 from fairlib.rules.argument_block import pack_arrays
 from fairlib.rules.jit import entry_point
 
@@ -29,7 +29,7 @@ from fairlib.rules.jit import entry_point
 def simulate(
     problem: Problem,
     policy: AnyPolicy,
-    horizon: Annotated[int, checks.InBody(checks.Integer(1, example=100))],
+    horizon: GivenHorizon,
     *,
     runs: Annotated[int, checks.InBody(checks.Integer(1))] = 1,
     seed: AnySeed = 0,

@@ -106,12 +106,14 @@ AnyPolicy = Annotated[
     Policy | ContextPolicy,
     checks.InBody(checks.Instance(Policy | ContextPolicy, "a Policy or a ContextPolicy, such as ucb1()")),
 ]
+GivenHorizon = Annotated[int, checks.InBody(checks.Integer(1, example=100))]
+"""A number of rounds, which is checked against that of the policy."""
 
 
 def trace(
     problem: Problem,
     policy: AnyPolicy,
-    horizon: Annotated[int, checks.InBody(checks.Integer(1, example=100))],
+    horizon: GivenHorizon,
     seed: AnySeed = 0,
 ) -> Iterator[Any]:
     """Watch a policy play: the rounds of run 0 of `simulate` with the same seed, one after the other.

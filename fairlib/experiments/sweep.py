@@ -1,7 +1,6 @@
 """Run one experiment at many settings, on one processor or on many machines, and keep what is finished."""
 
 import contextlib
-import os
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -9,6 +8,7 @@ from concurrent.futures import Executor, Future, as_completed
 from typing import Annotated, Any
 
 from fairlib import checks
+from fairlib.files import GivenPath
 
 __all__ = ["sweep", "SweepError"]
 
@@ -38,15 +38,16 @@ results) [3.0, None, None]
         self.results = results
 
 
+@checks.checked
 def sweep(
-    experiment: Annotated[Callable[..., Any], checks.InBody(checks.Function())],
+    experiment: Annotated[Callable[..., Any], checks.Function()],
     settings: Iterable[Mapping[str, Any]],
     *,
-    store: Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())] | None = None,
+    store: GivenPath | None = None,
     part: tuple[int, int] | None = None,
-    errors: Annotated[str, checks.InBody(checks.Choice(("raise", "keep")))] = "raise",
+    errors: Annotated[str, checks.Choice(("raise", "keep"))] = "raise",
     executor: Executor | None = None,
-    progress: Annotated[bool, checks.InBody(checks.Flag())] = False,
+    progress: Annotated[bool, checks.Flag()] = False,
 ) -> Any:
     """Run an experiment once for each setting; whatever ends it, what is finished is kept and the rest is cancelled.
 
@@ -127,12 +128,8 @@ def sweep(
     """
     from tqdm.auto import tqdm  # here, as the import of the package must stay quick
 
-    if not callable(experiment):
-        raise TypeError(f"experiment must be a function, not {checks.said(experiment)}")
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(f"executor must be one of concurrent.futures, or one like it, not {checks.said(executor)}")
-    if not isinstance(errors, str) or errors not in ("raise", "keep"):
-        raise ValueError(f"errors must be 'raise' or 'keep', not {checks.said(errors)}")
     keep = errors == "keep"
     first, step = _part(part)
     listed = _listed(settings)
@@ -147,7 +144,7 @@ def sweep(
     blocks = [missing[i : i + size] for i in range(0, len(missing), size)]
     waiting: dict[Future[_Outcome], list[int]] = {}
     at = 0
-    with tqdm(total=len(asked), initial=len(kept.there), disable=not checks.flag("progress", progress)) as bar:
+    with tqdm(total=len(asked), initial=len(kept.there), disable=not progress) as bar:
 
         def take(block: list[int], outcome: _Outcome) -> None:
             nonlocal at
@@ -181,7 +178,9 @@ def sweep(
                 raise SweepError(f"{said} ({count}: see its results)", kept.results()) from error
             if not isinstance(error, KeyboardInterrupt):
                 raise
-            warnings.warn(f"the sweep was interrupted: {count}", stacklevel=2)
+            warnings.warn(
+                f"the sweep was interrupted: {count}", stacklevel=3
+            )  # the first is the check of the arguments
     return kept.results()
 
 

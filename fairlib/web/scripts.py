@@ -23,7 +23,7 @@ from fairlib.core.contexts import PAST
 from fairlib.core.ridge import RIDGE
 from fairlib.engine import loops
 from fairlib.engine.simulate import recorded_rounds
-from fairlib.engine.stepping import PROBLEM, ArmsSession, make_session
+from fairlib.engine.stepping import PROBLEM, ArmsSession, GivenHorizon, make_session
 from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.layout import array_slice, as_action
 from fairlib.rules.rule import Rule
@@ -331,9 +331,7 @@ def _packed(name: str) -> str:
     return base64.b64encode(np.asarray(getattr(ziggurat, name)).astype("<f8").tobytes()).decode()
 
 
-def numbers(
-    problem: OneProblem, policy: OnePolicy, horizon: Annotated[int, checks.InBody(checks.Integer(1, example=100))]
-) -> dict[str, Any]:
+def numbers(problem: OneProblem, policy: OnePolicy, horizon: GivenHorizon) -> dict[str, Any]:
     """Return the numbers that a script of a game plays with.
 
     Parameters
