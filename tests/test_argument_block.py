@@ -17,7 +17,7 @@ from fairlib.core.contexts import CONTEXT_METRICS, CONTEXT_RULE, ROUND
 from fairlib.core.policy import RULE
 from fairlib.engine import simulate
 from fairlib.engine.stepping import make_session
-from fairlib.rules.argument_block import READERS, BlockCall, desk, float_2d, float_3d, floats, int_2d, wholes
+from fairlib.rules.argument_block import READERS, BlockCall, float_1d, float_2d, float_3d, int_1d, int_2d, pack_arrays
 
 RNG = np.random.default_rng(0)
 ARRAYS = {
@@ -35,7 +35,7 @@ ARRAYS = {
     "an empty block": np.zeros((0, 2, 3)),
 }
 EVERY = list(ARRAYS.values())
-FIND = {"d1": floats, "l1": wholes, "d2": float_2d, "l2": int_2d, "d3": float_3d}
+FIND = {"d1": float_1d, "l1": int_1d, "d2": float_2d, "l2": int_2d, "d3": float_3d}
 
 
 def finder(array):
@@ -57,7 +57,7 @@ def scribbled(find, block, place):
 
 @njit
 def sizes(block):
-    return floats(block, 0).shape, int_2d(block, 3).shape, float_3d(block, 4).shape
+    return float_1d(block, 0).shape, int_2d(block, 3).shape, float_3d(block, 4).shape
 
 
 def find_with(array):
@@ -66,9 +66,9 @@ def find_with(array):
 
 @pytest.mark.parametrize("place", range(len(ARRAYS)), ids=list(ARRAYS))
 def test_an_array_arrives_unchanged_from_its_place(place):
-    """All kinds lie on one desk, so that a length that is read from a neighbour's place would be seen."""
+    """All kinds lie in one block, so that a length that is read from a neighbour's place would be seen."""
     given = EVERY[place]
-    before, block = given.copy(), desk(*EVERY)
+    before, block = given.copy(), pack_arrays(*EVERY)
     got = copied(find_with(given), block.ctypes.data, place)
     assert got.dtype == given.dtype
     assert got.shape == given.shape
@@ -78,7 +78,7 @@ def test_an_array_arrives_unchanged_from_its_place(place):
 @pytest.mark.parametrize("place", range(len(ARRAYS)), ids=list(ARRAYS))
 def test_what_compiled_code_writes_is_in_the_array_and_in_no_other(place):
     arrays = [each.copy() for each in EVERY]
-    block = desk(*arrays)
+    block = pack_arrays(*arrays)
     assert scribbled(find_with(arrays[place]), block.ctypes.data, place) == arrays[place].size
     for i, (now, before) in enumerate(zip(arrays, EVERY, strict=True)):
         expected = np.arange(1, now.size + 1).reshape(now.shape) if i == place else before
@@ -86,7 +86,7 @@ def test_what_compiled_code_writes_is_in_the_array_and_in_no_other(place):
 
 
 def test_lengths_are_those_of_the_array():
-    block = desk(*EVERY)
+    block = pack_arrays(*EVERY)
     assert sizes(block.ctypes.data) == ((7,), (4, 3), (2, 3, 4))
 
 
@@ -95,16 +95,16 @@ def test_there_is_a_finder_for_every_array_that_the_engine_calls_with():
     kinds = [part for form in forms for each in form.signature.args for part in getattr(each, "types", [each])]
     arrays = {part for part in kinds if isinstance(part, types.Array)}
     assert arrays == set(READERS)
-    assert {globals()[name] for name in READERS.values()} == set(FIND.values())
+    assert set(READERS.values()) == set(FIND.values())
 
 
-def test_a_desk_keeps_nothing():
+def test_a_block_keeps_nothing():
     """It holds addresses alone: neither it nor compiled code is counted as somebody who holds the array."""
     array = np.arange(4.0)
     before = sys.getrefcount(array)
-    place = desk(array, array)
+    place = pack_arrays(array, array)
     assert sys.getrefcount(array) == before
-    copied(njit(floats), place.ctypes.data, 1)
+    copied(njit(float_1d), place.ctypes.data, 1)
     gc.collect()
     assert sys.getrefcount(array) == before
     assert place.base is None
@@ -113,7 +113,7 @@ def test_a_desk_keeps_nothing():
 
 
 def test_calls_from_python_hold_the_arrays_of_the_last_one_and_no_others():
-    """The desk is written again only if the arrays are others, so that these must not go in between."""
+    """The block is written again only if the arrays are others, so that these must not go in between."""
     bound = fl.ucb1().bound
     rule = bound.ready("the rule", 1)
     assert isinstance(rule, BlockCall)
@@ -150,14 +150,14 @@ def test_calls_from_python_hold_the_arrays_of_the_last_one_and_no_others():
     ids=["arms", "contexts"],
 )
 def test_a_game_leaves_no_array_behind(game, policy, runs, monkeypatch):
-    """Runs in threads use desks of their own, and all that lay on them is gone when the game is over."""
+    """Runs in threads use blocks of their own, and all that was in them is gone when the game is over."""
     lay: list[Any] = []
 
     def noting(*arrays):
         lay.extend(map(weakref.ref, arrays))
-        return desk(*arrays)
+        return pack_arrays(*arrays)
 
-    monkeypatch.setattr(simulate, "desk", noting)
+    monkeypatch.setattr(simulate, "pack_arrays", noting)
     result = fl.simulate(game, policy, 200, runs=runs, seed=3)
     gc.collect()
     assert len(lay) > 10 * runs
@@ -166,16 +166,16 @@ def test_a_game_leaves_no_array_behind(game, policy, runs, monkeypatch):
     assert same(result, fl.simulate(game, policy, 200, runs=runs, seed=3))
 
 
-def test_a_function_on_a_desk_takes_tuples_apart_and_passes_on_what_is_no_array():
+def test_a_block_call_takes_tuples_apart_and_passes_on_what_is_no_array():
     def flat(block, t, scale):
-        return t * scale * floats(block, 0)[1] + int_2d(block, 1)[1, 0]
+        return t * scale * float_1d(block, 0)[1] + int_2d(block, 1)[1, 0]
 
     compiled = njit(float64(int64, int64, float64))(flat)
     pair = Seen(0, np.array([[1, 2], [3, 4]]), np.zeros(0, np.int64), np.zeros(0))
     assert BlockCall(compiled)(np.array([1.0, 0.5]), 3, (pair.selected, pair.observed), 2.0) == 6.0
 
 
-def test_the_engine_s_own_arrays_lie_on_the_desk_of_a_rule():
+def test_the_engine_s_own_arrays_are_in_the_block_of_a_rule():
     """A rule that writes to its memory writes to what `trace` shows."""
 
     def writes(seen, calls: fl.Number, table: Annotated[Array, "K", 2], p):

@@ -14,6 +14,7 @@ from fairlib import classic, delays, exposure, linear, merit, ranks, shares
 from fairlib.engine import loops
 from fairlib.engine.stepping import Session, make_session
 from fairlib.rules import jit
+from fairlib.rules.snapshot import is_package_function
 
 PACKAGE = pathlib.Path(fairlib.__file__).parent
 PLAY = """
@@ -90,12 +91,12 @@ def test_all_that_the_package_plays_with_can_be_kept_on_disk(name):
     for game in map(zoo.game, entry.games):
         policy = entry.make(game)
         if entry.short:
-            assert all(map(jit.is_package_function, parts(policy).values()))
+            assert all(map(is_package_function, parts(policy).values()))
         drawn = [game.world.draw] if hasattr(game, "world") else [game.arms.draw]
         late = [game.delay.draw] if getattr(game, "delay", None) else []
         own = ("beta, own delay", "gaussian, uneven delay")  # as a reader would write them
         for bound in [game.metrics, *drawn, *(late if not any(game is zoo.game(each) for each in own) else [])]:
-            assert all(map(jit.is_package_function, bound.layout().functions.values()))
+            assert all(map(is_package_function, bound.layout().functions.values()))
 
 
 def functions(game: Session):
@@ -256,13 +257,58 @@ def test_a_reader_s_own_rule_is_not_kept_with_the_package_s():
     assert shares.fair_learn(own, [0.1, 0.1]).bound.compiled().stats.cache_path is None
 
 
-def test_the_fingerprint_sees_every_source(tmp_path):
-    (tmp_path / "one.py").write_text("x = 1\n", encoding="utf-8")
-    before = jit.fingerprint(tmp_path)
-    (tmp_path / "two.py").write_text("", encoding="utf-8")
-    with_two = jit.fingerprint(tmp_path)
-    (tmp_path / "one.py").write_text("x = 2\n", encoding="utf-8")
-    assert len({before, with_two, jit.fingerprint(tmp_path)}) == 3
+EDITS = {
+    "a comment in a module of pictures": ("book/figures.py", "\n# said\n", [1, 1]),
+    "a comment beside the rule": ("baselines/classic.py", "\n# said\n", [1, 1]),
+    "another rule's code": ("baselines/classic.py", "\n\ndef other(p):\n    return 0\n", [1, 1]),
+}
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """Return a copy of the package that has played UCB1, and its counts."""
+    folder = tmp_path_factory.mktemp("played")
+    shutil.copytree(PACKAGE, folder / "fairlib", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder, play(folder)[0]
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_of_what_is_not_compiled_recompiles_nothing(played, edit, tmp_path):
+    """Nor does a move of the whole folder."""
+    file, text, hits = EDITS[edit]
+    folder, counts = played
+    shutil.copytree(folder, tmp_path / "moved")
+    with (tmp_path / "moved" / "fairlib" / file).open("a", encoding="utf-8") as source:
+        source.write(text)
+    assert play(tmp_path / "moved") == (counts, hits)
+
+
+def test_a_docstring_recompiles_nothing(played, tmp_path):
+    folder, counts = played
+    shutil.copytree(folder, tmp_path / "moved")
+    source = tmp_path / "moved" / "fairlib" / "core" / "steps.py"
+    text = source.read_text(encoding="utf-8")
+    assert "Return the arm of the largest index, the first if there are several." in text
+    source.write_text(
+        text.replace("Return the arm of the largest index, the first", "Return an arm, the first"), "utf-8"
+    )
+    assert play(tmp_path / "moved") == (counts, [1, 1])
+
+
+@pytest.mark.parametrize("file", ["argument_block", "layout", "jit"])
+def test_an_edit_of_the_compiler_recompiles_all(played, file, tmp_path):
+    folder, counts = played
+    shutil.copytree(folder, tmp_path / "moved")
+    with (tmp_path / "moved" / "fairlib" / "rules" / f"{file}.py").open("a", encoding="utf-8") as source:
+        source.write("\n")
+    assert play(tmp_path / "moved") == (counts, [0, 0])
+
+
+def test_a_number_that_compiled_code_finds_beside_it_counts(monkeypatch):
+    before = jit._digest(loops.play_rounds)
+    assert jit._digest(loops.play_rounds) == before
+    monkeypatch.setattr(loops, "_BUCKETS", 4)
+    assert jit._digest(loops.play_rounds) != before
 
 
 def test_nobody_else_s_cache_is_moved():
@@ -278,6 +324,7 @@ def test_a_folder_that_cannot_be_written_is_not_used(tmp_path, monkeypatch):
     blocked.write_text("", encoding="utf-8")
     monkeypatch.setattr(jit, "PACKAGE", blocked)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     jit.cache_folder.cache_clear()
     try:
         assert jit.cache_folder().is_relative_to(tmp_path / "home")
@@ -291,7 +338,7 @@ def test_a_folder_that_cannot_be_written_is_not_used(tmp_path, monkeypatch):
 READ_ONLY = """
 import os, pathlib, tempfile
 from fairlib.rules import jit
-beside = jit.PACKAGE / "__pycache__"
+beside = jit.PACKAGE / "__pycache__" / "numba"
 def allowed(path, mode, was=os.access):
     return not (mode & os.W_OK and pathlib.Path(path).is_relative_to(beside)) and was(path, mode)
 def refused(*how, was=tempfile.TemporaryFile, **more):
@@ -299,7 +346,7 @@ def refused(*how, was=tempfile.TemporaryFile, **more):
         raise PermissionError(13, "Permission denied")
     return was(*how, **more)
 os.access, tempfile.TemporaryFile = allowed, refused
-jit._parents = lambda: iter((beside, pathlib.Path("other")))
+jit._folders = lambda: iter((beside, pathlib.Path("other")))
 """
 
 
@@ -307,7 +354,7 @@ def test_a_cache_that_can_only_be_read_is_read(tmp_path):
     """As of a package that is installed for many users. Root may write anywhere, so the system's answer is planted."""
     shutil.copytree(PACKAGE, tmp_path / "fairlib", ignore=shutil.ignore_patterns("__pycache__"))
     counts, hits = play(tmp_path)
-    (shipped,) = (tmp_path / "fairlib" / "__pycache__").glob("numba-*")
+    shipped = tmp_path / "fairlib" / "__pycache__" / "numba"
     files = {each: each.read_bytes() for each in shipped.rglob("*.*")}
 
     def again():
@@ -370,28 +417,27 @@ def test_a_user_without_a_home_needs_none(tmp_path, monkeypatch):
 def test_a_folder_of_one_process_alone_is_gone_with_it(tmp_path):
     code = """
 from fairlib.rules import jit
-jit._parents = lambda: iter(())
+jit._folders = lambda: iter(())
 print(jit.cache_folder(), jit.cache_folder().is_dir())
 """
     folder, was_there = run(code, tmp_path, PACKAGE.parent).split()
-    assert pathlib.Path(folder).name.startswith("fairlib-")
+    assert pathlib.Path(folder).parent.name.startswith("fairlib-")
     assert was_there == "True"
     assert not pathlib.Path(folder).exists()
     # Who tidies up may have been there before.
     run(f"{code}\nimport shutil\nshutil.rmtree(jit.cache_folder())", tmp_path, PACKAGE.parent)
 
 
-def test_what_former_sources_left_is_removed_but_for_the_last(tmp_path, monkeypatch):
+def test_of_much_compiled_code_the_half_that_was_used_last_is_kept(tmp_path, monkeypatch):
     for age in range(9):
-        (tmp_path / "__pycache__" / f"numba-{age}" / "made").mkdir(parents=True)
-        os.utime(tmp_path / "__pycache__" / f"numba-{age}", (1e9 - age, 1e9 - age))
-    monkeypatch.setattr(jit, "PACKAGE", tmp_path)
-    jit.cache_folder.cache_clear()
-    try:
-        now = jit.cache_folder().name
-    finally:
-        jit.cache_folder.cache_clear()
-    assert {each.name for each in (tmp_path / "__pycache__").iterdir()} == {now, "numba-0", "numba-1", "numba-2"}
+        (tmp_path / f"{age}.nbi").touch()
+        os.utime(tmp_path / f"{age}.nbi", (1e9 - age, 1e9 - age))
+    monkeypatch.setattr(jit, "_MOST_FILES", 9)
+    jit._tidy(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 9
+    monkeypatch.setattr(jit, "_MOST_FILES", 8)
+    jit._tidy(tmp_path)
+    assert {each.name for each in tmp_path.iterdir()} == {f"{age}.nbi" for age in range(5)}
 
 
 DAMAGE = """

@@ -31,9 +31,8 @@ from fairlib.engine.seeding import root, streams
 from fairlib.engine.simulate import check_memory
 from fairlib.engine.stepping import AnyPolicy, ArmsSession, Session, make_session
 from fairlib.rules.argument_block import BlockCall
-from fairlib.rules.jit import PACKAGE
 from fairlib.rules.rule import Rule
-from fairlib.rules.snapshot import codes, is_library
+from fairlib.rules.snapshot import PACKAGE, codes, is_library
 
 _PLAIN, _SWIFT = 300, 3000  # rounds in plain Python, where a rule is slow, and compiled
 

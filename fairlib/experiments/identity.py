@@ -23,9 +23,8 @@ import numpy as np
 from fairlib.checks import said
 from fairlib.core.result import versions
 from fairlib.rules.bound_rule import BoundRule
-from fairlib.rules.jit import PACKAGE, fingerprint
 from fairlib.rules.rule import Rule
-from fairlib.rules.snapshot import UndefinedError, codes, is_library, reached
+from fairlib.rules.snapshot import PACKAGE, UndefinedError, codes, is_library, reached, without_comments
 
 _PLAIN = (bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented))
 _RANDOM = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, random.Random)
@@ -109,7 +108,13 @@ Generator, whose numbers depend on what was drawn before: make it inside the exp
 
 @functools.cache  # as they were when they were imported, not as an editor may have left them since
 def _sources() -> str:
-    return fingerprint(PACKAGE)
+    """Hash the package as it was when it was imported: an experiment that is stored may use any of it."""
+    digest = hashlib.sha256()
+    for source in sorted(PACKAGE.rglob("*.py")):
+        if "__pycache__" not in source.parts:
+            digest.update(str(source.relative_to(PACKAGE)).encode())
+            digest.update(without_comments(source.read_text(encoding="utf-8")).encode())
+    return digest.hexdigest()[:16]
 
 
 class _Walk:

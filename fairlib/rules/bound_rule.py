@@ -19,11 +19,11 @@ import numpy as np
 
 from fairlib import checks
 from fairlib.rules.argument_block import READERS, BlockCall
-from fairlib.rules.jit import compile_cached, compile_uncached, helper, is_package_function, jit_disabled
+from fairlib.rules.jit import compile_cached, compile_uncached, fresh_copy, helper, jit_disabled
 from fairlib.rules.layout import TOOLS, Layout, Pluggable, WrongAnswerError, run_text
 from fairlib.rules.rule import Array, Rule
 from fairlib.rules.signature import CallSignature
-from fairlib.rules.snapshot import UndefinedError, codes, depends, fresh_copy, snapshot
+from fairlib.rules.snapshot import UndefinedError, codes, dependencies, is_package_function, snapshot
 
 
 class RuleOwner:
@@ -242,7 +242,7 @@ class BoundRule:
     def mark(self) -> str:
         """A mark of the rule, of all functions and numbers it uses, and of its settings, the same in each process."""
         digest, names = hashlib.sha256(self.text.encode()), self.names
-        for each in depends(names[name] for name in sorted(names)):
+        for each in dependencies(names[name] for name in sorted(names)):
             digest.update(each)
         digest.update(self._laid_out.written())
         return digest.hexdigest()

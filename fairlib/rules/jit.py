@@ -1,8 +1,9 @@
 """Compile functions once, keep them on disk, and never serve a stale one.
 
-Numba's own cache notices an edit of the file a function stands in, but not an edit of a helper in another file. That is
-certain to happen here, so the folder of the cache is named after a hash of all of the package's sources: any edit opens
-a new folder. What a reader wrote is compiled afresh in each process, and again when anything that it looks at changes.
+Numba's own cache notices an edit of the file that a function is in, but not an edit of a helper in another file, and a
+comment is an edit to it. Here compiled code is found by a hash of all that it was compiled from: the code of the
+function and of all functions that it reaches, the numbers that they find, and the compiler. What a reader wrote is
+compiled afresh in each process, and again when anything that it looks at changes.
 """
 
 import atexit
@@ -21,12 +22,22 @@ from functools import cache, partial
 from typing import Any, TypeVar, overload
 
 import numba
+import numpy as np
+import platformdirs
 from numba.core.caching import UserProvidedCacheLocator
 from numba.core.errors import NumbaError
 from numba.extending import register_jitable
 from numba.np import linalg as _linalg
 
 from fairlib.files import atomic_write
+from fairlib.rules.snapshot import (
+    PACKAGE,
+    dependencies,
+    is_reader_function,
+    is_reader_module,
+    reached,
+    unwrap,
+)
 
 # NumPy's way with a division by zero (inf or nan, no exception) is what the same rule does when it is interpreted.
 OPTIONS = {"error_model": "numpy"}
@@ -34,8 +45,6 @@ OPTIONS = {"error_model": "numpy"}
 # Numba's own annotations allow neither settings by name nor its configuration.
 _njit: Any = numba.njit
 _config: Any = numba.config
-
-PACKAGE = pathlib.Path(__file__).parents[1]
 
 _MOVED = threading.RLock()  # held while Numba's folder is moved
 
@@ -45,83 +54,73 @@ if hasattr(_linalg, "ensure_blas"):
     _linalg.ensure_blas = lambda: None
 
 
-def fingerprint(folder: pathlib.Path) -> str:
-    """Hash all Python sources of a folder, with the version of the compiler.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The folder, searched to any depth; what lies in a ``__pycache__`` is no source.
-
-    Returns
-    -------
-    str
-        Sixteen hexadecimal digits.
-
-    Examples
-    --------
-    >>> len(fingerprint(PACKAGE))
-    16
-    """
-    digest = hashlib.sha256(numba.__version__.encode())
-    for source in sorted(folder.rglob("*.py")):
-        if "__pycache__" not in source.parts:
-            digest.update(str(source.relative_to(folder)).encode())
-            digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 @cache
 def cache_folder() -> pathlib.Path:
-    """Return the folder of compiled code that belongs to these very sources.
+    """Return the folder of compiled code; each file in it is named after all that it was compiled from.
 
     Returns
     -------
     pathlib.Path
-        ``__pycache__/numba-<hash>`` beside the sources, or a folder of the user's where that can't be written.
+        ``__pycache__/numba`` beside the sources, or a folder of the user's where that can't be written.
 
     Examples
     --------
-    >>> cache_folder().name == "numba-" + fingerprint(PACKAGE)
-    True
+    >>> cache_folder().name
+    'numba'
     """
-    name = "numba-" + fingerprint(PACKAGE)
-    for parent in _parents():
-        try:
-            (parent / name).mkdir(parents=True, exist_ok=True)
-            os.utime(parent / name)  # it is in use
-        except OSError:
-            continue
-        if os.access(parent / name, os.W_OK):
-            _tidy(parent)
-            return parent / name
-    folder = tempfile.mkdtemp(prefix="fairlib-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return pathlib.Path(folder)
+    for folder in _folders():
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK):
+                _tidy(folder)
+                return folder
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="fairlib-")) / "numba"
+    folder.mkdir()
+    atexit.register(shutil.rmtree, folder.parent, ignore_errors=True)
+    return folder
 
 
 @cache
 def _shipped() -> pathlib.Path | None:
     """Return the folder beside the sources if it is there and can only be read, as where one installs for many."""
-    beside = PACKAGE / "__pycache__"
-    if cache_folder().parent == beside:
-        return None
-    folder = beside / ("numba-" + fingerprint(PACKAGE))
-    return folder if folder.is_dir() and not os.access(folder, os.W_OK) else None
+    beside = PACKAGE / "__pycache__" / "numba"
+    return beside if beside != cache_folder() and beside.is_dir() and not os.access(beside, os.W_OK) else None
 
 
-def _parents() -> Iterator[pathlib.Path]:
-    """Name where the folder of the cache may lie: beside the sources, or with what else the user keeps."""
-    yield PACKAGE / "__pycache__"
+def _folders() -> Iterator[pathlib.Path]:
+    """Name where compiled code may be kept: beside the sources, or with what else the user keeps."""
+    yield PACKAGE / "__pycache__" / "numba"
     with contextlib.suppress(RuntimeError):  # a user whom the system does not know has no home
-        yield pathlib.Path.home() / ".cache" / "fairlib"
+        yield platformdirs.user_cache_path("fairlib") / "numba"
 
 
-def _tidy(parent: pathlib.Path) -> None:
-    """Remove the compiled code of former sources, but for what was used last: who switches to and fro has it back."""
-    used = {each: each.stat().st_mtime for each in parent.glob("numba-*")}
-    for each in sorted(used, key=used.__getitem__)[:-4]:
-        shutil.rmtree(each, ignore_errors=True)
+_MOST_FILES = 4000  # of compiled code, some 300 kB each hundred; a full run of the tests makes a fifth of them
+
+
+def _tidy(folder: pathlib.Path) -> None:
+    """Remove half of the compiled code if there is much, that which was used longest ago."""
+    files = [each for each in folder.rglob("*") if each.is_file()]
+    if len(files) > _MOST_FILES:
+        with contextlib.suppress(OSError):  # another process may be at it
+            for each in sorted(files, key=lambda file: file.stat().st_mtime)[: len(files) // 2]:
+                each.unlink(missing_ok=True)
+
+
+@cache
+def _compiler() -> bytes:
+    """Hash the compiler: Numba, NumPy, and those parts of the package's own that no function reaches by a name."""
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
+    for name in ("argument_block", "jit", "layout"):
+        digest.update(pathlib.Path(__file__).with_name(f"{name}.py").read_bytes())
+    return digest.digest()
+
+
+def _digest(function: Any) -> str:
+    """Hash all that a function is compiled from: its code, that of all functions that it reaches, and their numbers."""
+    digest = hashlib.sha256(_compiler())
+    for each in dependencies([function], as_code=True):
+        digest.update(each)
+    return digest.hexdigest()[:20]
 
 
 _Marked = TypeVar("_Marked", bound=Callable[..., Any])
@@ -163,7 +162,7 @@ def helper(function: Any = None, **options: Any) -> Any:
 
 
 def jit_disabled() -> bool:
-    """Say whether Numba has been as_action, by ``NUMBA_DISABLE_JIT=1``, to compile nothing: then Python plays.
+    """Say whether Numba has been told, by ``NUMBA_DISABLE_JIT=1``, to compile nothing: then Python plays.
 
     Returns
     -------
@@ -229,28 +228,45 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _moved(folder: pathlib.Path, locators: str = "") -> Iterator[None]:
-    """Let Numba keep compiled code in a folder, and look for it as these classes do, if there are any."""
+def _moved(folder: pathlib.Path) -> Iterator[None]:
+    """Let Numba keep compiled code in a folder, by what it was compiled from."""
     before = _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES
-    _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES = str(folder), locators
+    _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES = str(folder), f"{__name__}.{_ByContent.__name__}"
     try:
         yield
     finally:
         _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES = before
 
 
-class _ReadOnly(UserProvidedCacheLocator):
-    """A folder that Numba reads though it can't write there; on its own it would look elsewhere."""
+class _ByContent(UserProvidedCacheLocator):
+    """A folder in which compiled code is found by what it was compiled from, wherever its sources are."""
 
-    def ensure_cache_path(self) -> None:
-        """Take the folder as it is."""
+    def __init__(self, function: Any, file: str) -> None:
+        self._digest = _digest(function)
+
+    @classmethod
+    def from_function(cls, function: Any, file: str) -> Any:
+        """Take any function; the folder is there, though it may be read only."""
+        return cls(function, file)
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return str(_config.CACHE_DIR)
+
+    def get_source_stamp(self) -> str:
+        """Return what the code must have been compiled from."""
+        return self._digest
+
+    def get_disambiguator(self) -> str:
+        """Return the same for the name of the file, so that two states of a function have two files."""
+        return self._digest
 
 
 def _from_shipped(function: Callable[..., Any], signature: Any) -> Any:
     """Return a function with the compiled code that was shipped; None if there is none for this processor."""
     if (folder := _shipped()) is None:
         return None
-    with _moved(folder, f"{__name__}.{_ReadOnly.__name__}"):
+    with _moved(folder):
         made = _njit(cache=True, nogil=True, **OPTIONS)(function)
     try:
         found = made._cache.load_overload(signature, made.targetctx)
@@ -306,32 +322,6 @@ def entry_point(made: Any) -> Any:
     11.0
     """
     return made if jit_disabled() else next(iter(made.overloads.values())).entry_point
-
-
-def is_package_function(function: Any) -> bool:
-    """Say whether a function can be found again by its name in the package, so that its code may stay on disk.
-
-    Parameters
-    ----------
-    function : object
-        The function.
-
-    Returns
-    -------
-    bool
-        False for a reader's, and for one made inside another function.
-
-    Examples
-    --------
-    >>> is_package_function(fingerprint), is_package_function(lambda x: x)
-    (True, False)
-    """
-    module = sys.modules.get(getattr(function, "__module__", None) or "")
-    file = getattr(module, "__file__", None)
-    if file is None or not pathlib.Path(file).is_relative_to(PACKAGE):
-        return False
-    named = getattr(module, getattr(function, "__qualname__", ""), None)
-    return getattr(named, "function", named) is function
 
 
 def compile_cached(text: str, functions: dict[str, Any], signature: Any) -> Any:
@@ -408,3 +398,77 @@ def compile_uncached(flat: Callable[..., Any], signature: Any) -> Any:
     IndexError: index is out of bounds
     """
     return _njit(signature, boundscheck=True, nogil=True, **OPTIONS)(flat)
+
+
+def fresh_copy(function: Any) -> Any:
+    """Copy a reader's function as it is now, with the functions that it calls, each marked for compilation.
+
+    Numba keeps what a function looked at when it was first compiled. A copy has never been compiled.
+
+    Parameters
+    ----------
+    function : function
+        A plain Python function.
+
+    Returns
+    -------
+    function
+        The copy.
+
+    Examples
+    --------
+    >>> def double(x):
+    ...     return 2 * x
+    >>> fresh_copy(double)(3)
+    6
+    """
+    made: dict[Any, Any] = {}
+
+    def copy(each: Any) -> Any:
+        was, each = each, unwrap(each)
+        if not is_reader_function(each):
+            return each if each is was else helper(each)
+        if each not in made:
+            names = dict(reached(each))
+            world = {**each.__globals__}
+            cells = tuple(types.CellType() for _ in each.__code__.co_freevars)
+            code, defaults = _without_keyword_only(each)
+            made[each] = new = types.FunctionType(code, world, each.__name__, defaults, cells)
+            new.__kwdefaults__ = each.__kwdefaults__ if code is each.__code__ else None
+            copies = _in_modules({name: copy(value) for name, value in names.items()})
+            for name, cell in zip(each.__code__.co_freevars, cells, strict=True):
+                cell.cell_contents = copies.pop(name)
+            world.update(copies)
+            register_jitable(boundscheck=True, **OPTIONS)(new)
+        return made[each]
+
+    return copy(function)
+
+
+def _in_modules(names: dict[str, Any]) -> dict[str, Any]:
+    """Put the names with dots into copies of their modules; return the others."""
+    copies: dict[str, Any] = {}
+    for name, value in names.items():
+        *outer, last = name.split(".")
+        if is_reader_module(value):
+            copy = types.ModuleType(value.__name__)
+            vars(copy).update(vars(value))
+            value = copy
+        copies[name] = value
+        if outer:
+            setattr(copies[".".join(outer)], last, value)
+    return {name: value for name, value in copies.items() if "." not in name}
+
+
+def _without_keyword_only(function: Any) -> tuple[types.CodeType, Any]:
+    """Return a function's code and defaults with arguments that may also be given by place: Numba knows no others."""
+    code, named = function.__code__, function.__kwdefaults__ or {}
+    count = code.co_argcount + code.co_kwonlyargcount
+    whole = dict(
+        zip(reversed(code.co_varnames[: code.co_argcount]), reversed(function.__defaults__ or ()), strict=False)
+    )
+    whole |= named
+    last = code.co_varnames[count - len(whole) : count]
+    if not code.co_kwonlyargcount or set(last) != set(whole):
+        return code, function.__defaults__
+    return code.replace(co_argcount=count, co_kwonlyargcount=0), tuple(whole[name] for name in last) or None

@@ -9,13 +9,14 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from fairlib.rules.jit import HELPERS, helper, is_package_function
+from fairlib.rules.jit import HELPERS, helper
 from fairlib.rules.rule import Array, Feedback
+from fairlib.rules.snapshot import is_package_function
 
 
 @helper
 def array_slice(whole, params, i):
-    """Return the array_slice of an array of which two settings say where it begins and where it ends."""
+    """Return the part of an array of which two settings say where it begins and where it ends."""
     return whole[int(params[i]) : int(params[i + 1])]
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fairlib import checks
 from fairlib.rules.jit import helper
+from fairlib.rules.snapshot import FunctionHolder
 
 Array = NDArray[np.float64]
 
@@ -92,7 +93,7 @@ class Feedback(NamedTuple):
     chance: Array
 
 
-class Rule:
+class Rule(FunctionHolder):
     """A function that asks for what it needs by the names of its arguments; see `rule`.
 
     Parameters
@@ -231,7 +232,7 @@ def ask(learner, p, t=0):
     p : ndarray, shape (K,)
         Receives the probabilities, unless the learner returns an arm. What is in it is wiped out first.
     t : int
-        The round that the learner is as_action it is, if not 0, for one that begins late.
+        The round that the learner is told that it is, if not 0, for one that begins late.
 
     Returns
     -------

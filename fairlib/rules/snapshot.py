@@ -1,23 +1,30 @@
 """What a function looks at outside its arguments, and copies of functions as they are now."""
 
+import ast
 import builtins
 import dis
 import hashlib
 import inspect
 import numbers
+import pathlib
 import sys
 import sysconfig
+import textwrap
 import types
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairlib.rules.jit import OPTIONS, helper, is_package_function
-from fairlib.rules.rule import Rule
+PACKAGE = pathlib.Path(__file__).parents[1]
+
+
+class FunctionHolder:
+    """What stands for a function that it holds: a rule."""
+
+    function: Any
 
 
 class UndefinedError(NameError):
@@ -129,6 +136,32 @@ def reached(function: Any, ours: bool = False) -> Iterator[tuple[str, Any]]:
                 value = None
 
 
+def is_package_function(function: Any) -> bool:
+    """Say whether a function can be found again by its name in the package, so that its code may stay on disk.
+
+    Parameters
+    ----------
+    function : object
+        The function.
+
+    Returns
+    -------
+    bool
+        False for a reader's, and for one made inside another function.
+
+    Examples
+    --------
+    >>> is_package_function(codes), is_package_function(lambda x: x)
+    (True, False)
+    """
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    file = getattr(module, "__file__", None)
+    if file is None or not pathlib.Path(file).is_relative_to(PACKAGE):
+        return False
+    named = getattr(module, getattr(function, "__qualname__", ""), None)
+    return getattr(named, "function", named) is function
+
+
 def snapshot(functions: Iterable[Any]) -> tuple[Any, ...]:
     """Return all that readers' functions look at, so that a change of any of it is seen.
 
@@ -158,13 +191,13 @@ def snapshot(functions: Iterable[Any]) -> tuple[Any, ...]:
     False
     """
     found: list[Any] = []
-    stack = [each for each in functions if _to_copy(each)]
+    stack = [each for each in functions if is_reader_function(each)]
     known = set(stack)
     while stack:
         for name, value in reached(stack.pop()):
-            value = _unmarked(value)
+            value = unwrap(value)
             found.append((name, _stamp(value)))
-            if _to_copy(value) and value not in known:
+            if is_reader_function(value) and value not in known:
                 known.add(value)
                 stack.append(value)
     return tuple(found)
@@ -194,7 +227,7 @@ def _stamp(value: Any) -> Any:
     return _Itself(value)
 
 
-def depends(values: Iterable[Any]) -> Iterator[bytes]:
+def dependencies(values: Iterable[Any], as_code: bool = False) -> Iterator[bytes]:
     """Say what functions do and what all that they reach is, so that another process can tell whether it is the same.
 
     A `snapshot` is of objects, and for one process. This is of text and numbers: the sources of functions and classes,
@@ -204,6 +237,8 @@ def depends(values: Iterable[Any]) -> Iterator[bytes]:
     ----------
     values : iterable
         The functions, or other things to begin with.
+    as_code : bool
+        Whether to take functions as this version of Python compiled them, which is quicker than their sources.
 
     Yields
     ------
@@ -215,16 +250,16 @@ def depends(values: Iterable[Any]) -> Iterator[bytes]:
     >>> limit = 3
     >>> def under(x):
     ...     return x < limit
-    >>> before = list(depends([under]))
+    >>> before = list(dependencies([under]))
     >>> limit = 4
-    >>> [each for each in depends([under]) if each not in before]
+    >>> [each for each in dependencies([under]) if each not in before]
     [b"('limit', 'int 4')"]
     """
     known: dict[int, tuple[int, Any]] = {}  # holds what has been said, so that nothing else takes its place
     stack: list[Any] = []
 
     def said(value: Any) -> Any:
-        value = getattr(_unmarked(value), "py_func", _unmarked(value))  # a reader may have compiled it himself
+        value = getattr(unwrap(value), "py_func", unwrap(value))  # a reader may have compiled it himself
         if value is None or isinstance(value, numbers.Number | str | bytes):
             return f"{type(value).__name__} {value!r}"
         if isinstance(value, types.ModuleType):
@@ -259,7 +294,7 @@ def depends(values: Iterable[Any]) -> Iterator[bytes]:
         yield repr(said(value)).encode()
     while stack:
         each = stack.pop()
-        yield _written(each).encode()
+        yield (_code(each) if as_code else _written(each)).encode()
         if isinstance(each, type):
             continue
         yield repr(said((each.__defaults__, each.__kwdefaults__))).encode()
@@ -273,11 +308,24 @@ def depends(values: Iterable[Any]) -> Iterator[bytes]:
 _sources: "weakref.WeakKeyDictionary[Any, str]" = weakref.WeakKeyDictionary()
 
 
+def _code(value: Any) -> str:
+    """Return what Python made of a function, without its docstring; of a named tuple, its fields."""
+    if isinstance(value, type):
+        return f"{value.__qualname__} {value._fields}" if hasattr(value, "_fields") else _written(value)
+    parts = []
+    for code in codes(value.__code__):
+        doc = value.__doc__ if code is value.__code__ else None
+        consts = [each for each in code.co_consts if each != doc and not isinstance(each, types.CodeType)]
+        flags = code.co_argcount, code.co_kwonlyargcount, code.co_flags
+        parts.append((code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, flags, consts))
+    return repr(parts)
+
+
 def _written(value: Any) -> str:
     """Return the source of a function or class, or its code if it has none; once, as its file may be changed later."""
     if value not in _sources:
         try:
-            _sources[value] = inspect.getsource(value)
+            _sources[value] = without_comments(textwrap.dedent(inspect.getsource(value)))
         except (OSError, TypeError):  # typed at a prompt
             parts = list(codes(value.__code__)) if isinstance(value, types.FunctionType) else []
             plain = [[const for const in each.co_consts if not isinstance(const, types.CodeType)] for each in parts]
@@ -285,106 +333,85 @@ def _written(value: Any) -> str:
     return _sources[value]
 
 
-def fresh_copy(function: Any) -> Any:
-    """Copy a reader's function as it is now, with the functions that it calls, each marked for compilation.
-
-    Numba keeps what a function looked at when it was first compiled. A copy has never been compiled.
+def without_comments(source: str, but: Collection[str] = ()) -> str:
+    """Return Python sources as they run: without comments, docstrings and the author's way of breaking lines.
 
     Parameters
     ----------
-    function : function
-        A plain Python function.
+    source : str
+        The sources.
+    but : collection of str
+        Names of functions and classes that keep the first line of their docstring.
 
     Returns
     -------
-    function
-        The copy.
+    str
+        The same for all sources that do the same; what can't be parsed, as part of a line, is returned as it is.
 
     Examples
     --------
-    >>> def double(x):
-    ...     return 2 * x
-    >>> fresh_copy(double)(3)
-    6
+    >>> print(without_comments("def half(x):  # of a number" + chr(10) + "    return x/2"))
+    def half(x):
+        return x / 2
     """
-    made: dict[Any, Any] = {}
-
-    def copy(each: Any) -> Any:
-        was, each = each, _unmarked(each)
-        if not _to_copy(each):
-            return each if each is was else helper(each)
-        if each not in made:
-            names = dict(reached(each))
-            world = {**each.__globals__}
-            cells = tuple(types.CellType() for _ in each.__code__.co_freevars)
-            code, defaults = _without_keyword_only(each)
-            made[each] = new = types.FunctionType(code, world, each.__name__, defaults, cells)
-            new.__kwdefaults__ = each.__kwdefaults__ if code is each.__code__ else None
-            copies = _in_modules({name: copy(value) for name, value in names.items()})
-            for name, cell in zip(each.__code__.co_freevars, cells, strict=True):
-                cell.cell_contents = copies.pop(name)
-            world.update(copies)
-            register_jitable(boundscheck=True, **OPTIONS)(new)
-        return made[each]
-
-    return copy(function)
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return source
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                said = str(first.value.value).strip().partition("\n")[0] if getattr(node, "name", "") in but else ""
+                node.body[0] = ast.Expr(ast.Constant(said))
+    return ast.unparse(tree)
 
 
-def _in_modules(names: dict[str, Any]) -> dict[str, Any]:
-    """Put the names with dots into copies of their modules; return the others."""
-    copies: dict[str, Any] = {}
-    for name, value in names.items():
-        *outer, last = name.split(".")
-        if _of_a_reader(value):
-            copy = types.ModuleType(value.__name__)
-            vars(copy).update(vars(value))
-            value = copy
-        copies[name] = value
-        if outer:
-            setattr(copies[".".join(outer)], last, value)
-    return {name: value for name, value in copies.items() if "." not in name}
-
-
-def _without_keyword_only(function: Any) -> tuple[types.CodeType, Any]:
-    """Return a function's code and defaults with arguments that may also be given by place: Numba knows no others."""
-    code, named = function.__code__, function.__kwdefaults__ or {}
-    count = code.co_argcount + code.co_kwonlyargcount
-    whole = dict(
-        zip(reversed(code.co_varnames[: code.co_argcount]), reversed(function.__defaults__ or ()), strict=False)
-    )
-    whole |= named
-    last = code.co_varnames[count - len(whole) : count]
-    if not code.co_kwonlyargcount or set(last) != set(whole):
-        return code, function.__defaults__
-    return code.replace(co_argcount=count, co_kwonlyargcount=0), tuple(whole[name] for name in last) or None
-
-
-def _unmarked(value: Any) -> Any:
+def unwrap(value: Any) -> Any:
     """Return the function that a rule holds, for rules that call others; all else is returned as it is."""
-    return value.function if isinstance(value, Rule) else value
+    return value.function if isinstance(value, FunctionHolder) else value
 
 
-def _to_copy(value: Any) -> bool:
+def is_reader_function(value: Any) -> bool:
+    """Say whether something is a function that neither the package nor a library has under its name.
+
+    Parameters
+    ----------
+    value : object
+        The thing.
+
+    Returns
+    -------
+    bool
+        True for a reader's function.
+
+    Examples
+    --------
+    >>> is_reader_function(lambda x: x), is_reader_function(codes)
+    (True, False)
+    """
     return isinstance(value, types.FunctionType) and not is_package_function(value) and not is_library(value.__module__)
 
 
-def _of_a_reader(value: Any) -> bool:
+def is_reader_module(value: Any) -> bool:
     """Say whether something is a module of the reader's own, whose functions are as good as those beside the rule."""
-    if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == __name__.partition(".")[0]:
+    if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == PACKAGE.name:
         return False
     return getattr(value, "__file__", None) is not None and not is_library(value.__name__)
 
 
 def _looked_into(value: Any, ours: bool) -> bool:
     """Say whether something is a module whose functions count like those beside the rule."""
-    return _of_a_reader(value) or (
-        ours and isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] == __name__.partition(".")[0]
+    return is_reader_module(value) or (
+        ours and isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] == PACKAGE.name
     )
 
 
 def is_library(module: str | None) -> bool:
     """Say whether a module is an installed library's; Numba knows those that it can compile."""
     file = getattr(sys.modules.get(module or ""), "__file__", None) or ""
+    if file.startswith(str(PACKAGE)):  # wherever it is installed
+        return False
     return any(part in file for part in ("site-packages", "dist-packages")) or file.startswith(_LIBRARY)
 
 

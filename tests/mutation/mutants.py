@@ -41,12 +41,6 @@ PACKAGE = ROOT / "fairlib"
 Site = tuple[str, tuple[int, int], str, int]
 FIRST = "fairlib/__init__.py"  # a file of the package that is the first to be collected is imported twice
 SECONDS = 300  # after which a test counts as one that never ends, and for which a mutant is put to the test at most
-COMPILERS = [
-    "fairlib/rules/bound_rule.py",
-    "fairlib/rules/jit.py",
-    "fairlib/engine/simulate.py",
-    "fairlib/engine/stepping.py",
-]
 
 
 def sources() -> list[Path]:
@@ -155,26 +149,18 @@ def reached(start: set[str]) -> set[str]:
     return found
 
 
-def homes(folder: Path) -> dict[str, Path]:
-    """Return where Numba keeps the code that it compiles in a copy of the project, by what the code is made of."""
-    from numba.core.caching import UserProvidedCacheLocator as Locator
-
-    from fairlib.rules.jit import fingerprint
-
-    code = folder / "fairlib" / "__pycache__" / f"numba-{fingerprint(folder / 'fairlib')}"
-    files = {".".join((parent := file.parent.relative_to(ROOT)).parts): folder / parent for file in sources()}
-    places = {**files, "made": code / "made"}
-    found = {name: code / Locator.get_suitable_cache_subpath(str(place / "any.py")) for name, place in places.items()}
-    return {**found, "texts": code / "made"}
+def compiled_code(folder: Path) -> Path:
+    """Return where a copy of the project keeps compiled code; each file is named after all that it was made from."""
+    return folder / "fairlib" / "__pycache__" / "numba"
 
 
 @cache
 def made_of(code: Path) -> set[str]:
     """Return the functions that a file of compiled code is made of, some of them by the text that it was made from."""
     name, function = code.name.split("-")[0].split(".")[:2]
-    if code.parent.name != "made":
+    if not name.startswith("made_"):
         return reached({function})
-    tree = ast.parse((code.parents[1] / "texts" / f"{name}.py").read_text(encoding="utf-8"))
+    tree = ast.parse((code.parent / "made" / f"{name}.py").read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     called = {each.asname or each.name: each.name for node in imports for each in node.names}
     return reached({called.get(each, each) for each in names(tree)})
@@ -191,17 +177,6 @@ class Known(NamedTuple):
         """Say whether a change may be in compiled code, where no tracer sees which test comes to it."""
         node = around(site[0], site[1][0])
         return node is not None and any(node.name in made_of(code) for code in self.compiled.rglob("*.nbi"))
-
-    def lay_out(self, site: Site, folder: Path) -> None:
-        """Put compiled code into a changed copy, but for what the change may have a part in."""
-        node = around(site[0], site[1][0])
-        if node is None or site[0] in COMPILERS:
-            return
-        for name, place in homes(folder).items():
-            for code in (self.compiled / name).glob("*"):
-                if code.suffix == ".py" or node.name not in made_of(code):
-                    place.mkdir(parents=True, exist_ok=True)
-                    shutil.copy2(code, place)  # with the time of a text, which Numba looks at
 
     def tests(self, site: Site) -> list[str]:
         """Return the tests that come to the line, and then all others of those that use the file; the quick ones first.
@@ -304,9 +279,7 @@ def watched(folder: Path, record: Path) -> None:
     (record / "said.txt").write_text(said, encoding="utf-8")
     tool = [str(ROOT / ".venv/bin/python"), "-m", "coverage", "json", f"--rcfile={settings}", "--show-contexts"]
     subprocess.run([*tool, "-q", "-o", str(lines)], cwd=folder, check=True)
-    for name, place in homes(folder).items():
-        if place.exists():
-            shutil.copytree(place, record / "compiled" / name)
+    shutil.copytree(compiled_code(folder), record / "compiled")
     seconds: dict[str, float] = defaultdict(float)
     failed = set()
     for case in ElementTree.parse(report).iter("testcase"):
@@ -331,14 +304,12 @@ def put_to_tests(site: Site, text: str, folder: Path, known: Known) -> tuple[str
     name = site[0]
     (folder / name).write_text(text, encoding="utf-8")
     try:
-        known.lay_out(site, folder)
+        shutil.copytree(known.compiled, compiled_code(folder), dirs_exist_ok=True)
         verdict, by = judged(run(folder, [FIRST, name], "-x"))
         tests = known.tests(site)
         return judged(run(folder, tests, "-x")) if verdict == "survived" and tests else (verdict, by)
     finally:
         shutil.copy2(ROOT / name, folder / name)
-        for code in (folder / "fairlib" / "__pycache__").glob("numba-*"):
-            shutil.rmtree(code)
 
 
 def tried(site: Site, folder: Path, known: Known) -> dict[str, Any]:
