@@ -12,7 +12,7 @@ import zoo
 from matplotlib.text import Annotation
 
 import fairlib as fl
-from fairlib import contexts, figures
+from fairlib import figures
 
 
 def name_of(entry):
@@ -138,7 +138,7 @@ def test_curve_draws_the_mean_and_the_band():
 
 
 def test_a_function_is_shown_with_the_first_line_of_its_docstring():
-    lines = figures.show(contexts.absorb).data.splitlines()
+    lines = figures.show(fl.core.absorb).data.splitlines()
     assert lines[:2] == ["```python", "@helper"]
     assert lines[3] == '    """Add one context and its reward to a ridge regression, in place."""'
     assert lines[4] == "    v = np.empty(x.size)"

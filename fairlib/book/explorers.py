@@ -28,7 +28,7 @@ from fairlib.book.live import Live, LiveFigure
 from fairlib.book.sliders import MOST_SETTINGS, Slider, check_sliders, setting_text, slider_text
 from fairlib.rules.rule import Rule
 
-__all__ = ["MOST_SETTINGS", "Frame", "Slider", "Explorer", "explore"]
+__all__ = ["Frame", "Explorer", "explore"]
 
 
 # Text stays text, laid out for DejaVu Sans; a reader without it should get the font it was modelled on.

@@ -16,7 +16,7 @@ from fairlib.shares import SharedBandit, fair_learn
 from fairlib.shares.game import Shares
 from fairlib.web.scripts import numbers, script
 
-__all__ = ["Attack", "Guess"]
+__all__ = ["Attack", "Guess", "reader_rule"]
 
 
 # They are dressed as explorers are, also on a page that has none.

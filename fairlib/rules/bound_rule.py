@@ -30,6 +30,7 @@ class RuleOwner:
     """A policy: what has a rule with its settings, as `bound`."""
 
     bound: "BoundRule"
+    form: CallSignature
 
 
 class BoundRule:

@@ -362,8 +362,8 @@ def without_comments(source: str, but: Collection[str] = ()) -> str:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                said = str(first.value.value).strip().partition("\n")[0] if getattr(node, "name", "") in but else ""
-                node.body[0] = ast.Expr(ast.Constant(said))
+                said = [ast.Expr(ast.Constant(str(first.value.value).strip().partition("\n")[0]))]
+                node.body = (said if getattr(node, "name", "") in but else []) + node.body[1:] or [ast.Pass()]
     return ast.unparse(tree)
 
 
