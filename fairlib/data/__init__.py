@@ -10,7 +10,7 @@ from fairlib.data.ads import WEEK, Ads, criteo_arms, read_criteo
 from fairlib.data.files import FilePath
 from fairlib.data.labels import MEDIAMILL, MultiLabel, arm_contexts, fourier_features, mediamill, read_arff, yeast
 from fairlib.data.news import Event, Pool, read_today
-from fairlib.data.people import ACS_NUMBERS, ACS_ONE_HOT, People, read_acs, standardised, twoyear
+from fairlib.data.people import ACS_NUMBERS, ACS_ONE_HOT, People, read_acs, standardized, twoyear
 from fairlib.data.stand_ins import (
     INTERESTS,
     KnownLog,
@@ -33,7 +33,7 @@ __all__ = [
     "ACS_NUMBERS",
     "ACS_ONE_HOT",
     "read_acs",
-    "standardised",
+    "standardized",
     "Pool",
     "Event",
     "read_today",
