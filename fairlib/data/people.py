@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.data.files import _PLAIN, FilePath, _lines, _shipped, _there, _values
 
+__all__ = ["People", "twoyear", "ACS_NUMBERS", "ACS_ONE_HOT", "read_acs", "standardized"]
+
 
 @dataclass(frozen=True, eq=False)
 class People:

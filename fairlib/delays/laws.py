@@ -12,6 +12,24 @@ from numpy.typing import ArrayLike
 from fairlib import checks
 from fairlib.core import Array, Delay
 
+__all__ = [
+    "Law",
+    "fixed_draw",
+    "fixed",
+    "geometric_draw",
+    "geometric",
+    "pareto_draw",
+    "pareto",
+    "packet_loss_draw",
+    "packet_loss",
+    "biased_draw",
+    "biased",
+    "log_normal_draw",
+    "log_normal",
+    "empirical_draw",
+    "empirical",
+]
+
 
 @dataclass(frozen=True, eq=False)
 class _WholeRounds(checks.Constraint):

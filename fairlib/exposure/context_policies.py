@@ -11,6 +11,17 @@ from fairlib.baselines.linear import posterior_draw
 from fairlib.core import ContextPolicy, Ridge, dot, explore, posterior_settings, rule, width
 from fairlib.merit import Box, Merit, best_in_box, cut, play_by_merit
 
+__all__ = [
+    "fairx_linucb_rule",
+    "fairx_linucb",
+    "fairx_lints_rule",
+    "fairx_lints",
+    "fairx_lineg_rule",
+    "fairx_lineg",
+    "most_favourable",
+    "fairx_linucb_search",
+]
+
 
 @rule
 def fairx_linucb_rule(radius, merit, now, ridge, box: Box, p):

@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.core import helper, shown
 
+__all__ = ["RewardDistribution", "uniform_sum", "empirical", "flat", "rank"]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RewardDistribution:

@@ -26,6 +26,36 @@ from fairlib.core import (
 from fairlib.ranks.distributions import flat, rank
 from fairlib.ranks.game import RankBandit
 
+__all__ = [
+    "Half",
+    "learn",
+    "quick_dot",
+    "compare_with",
+    "count_at_most",
+    "count_in_group",
+    "ranks_in_groups",
+    "rank_unseen",
+    "fair_greedy_rule",
+    "fair_greedy_first_rule",
+    "fair_greedy",
+    "fair_greedy_v2_rule",
+    "fair_greedy_v2",
+    "Lists",
+    "sort_in_groups",
+    "fair_greedy_rarely_rule",
+    "fair_greedy_rarely",
+    "gmf_rule",
+    "gmf",
+    "reward_optimal_rule",
+    "reward_optimal",
+    "oful_as_published_rule",
+    "oful_as_published",
+    "oracle_cdf_rule",
+    "oracle_cdf",
+    "oracle_rewards_rule",
+    "oracle_rewards",
+]
+
 # Fair-Greedy (Sections 4 and 7) --------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,22 @@ from fairlib.ranks.game import RankBandit
 from fairlib.ranks.policies import RankNoise
 from fairlib.ranks.worlds import WeightedBandit
 
+__all__ = [
+    "clash",
+    "price_probability",
+    "Constants",
+    "constants",
+    "rank_error",
+    "counted_from",
+    "chance_of_each",
+    "explored_from",
+    "least_exploration",
+    "estimate_radius",
+    "fair_greedy_bound",
+    "fair_greedy_log_bound",
+    "printed_bound",
+]
+
 # The price of fairness (Appendix F) ----------------------------------------------------------------------------------
 
 

@@ -11,6 +11,20 @@ from fairlib.core import World, dot, helper
 from fairlib.ranks.distributions import empirical, uniform_sum
 from fairlib.ranks.game import RankBandit
 
+__all__ = [
+    "WeightedBandit",
+    "candidate",
+    "separate_draw",
+    "separate_groups",
+    "section_6",
+    "mixed_draw",
+    "mixed_groups",
+    "somebody",
+    "people_draw",
+    "noisy_people_draw",
+    "employer",
+]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WeightedBandit(RankBandit):
