@@ -2,7 +2,7 @@
 
 The package of the chapters *Many at once, feedback late* and *When the delay tells*, after Chen, Cai, Chen, Zhang and
 Lui (2024). A learner sees, per arm, how often it was played, how many of those rewards have arrived, and their sum. Its
-doors: `laws`, of the delay; `game`, the bandit and its result; `policies`, with the rounding of probabilities;
+modules: `laws`, of the delay; `game`, the bandit and its result; `policies`, with the rounding of probabilities;
 `theory`, the bounds.
 """
 

@@ -1,7 +1,7 @@
 """Exposure in proportion to merit: FairX-UCB, FairX-TS and FairX-EG on arms and in context, and what is proved of them.
 
 The package of the chapters *Exposure by merit* and *Exposure in context*, after Wang, Bai, Sun and Joachims (2021). Its
-doors: `game`, the bandits and their result; `policies`, on arms; `context_policies`, with linear models, where every
+modules: `game`, the bandits and their result; `policies`, on arms; `context_policies`, with linear models, where every
 arm comes with a vector; `theory`, the widths and the bounds.
 """
 

@@ -1,6 +1,6 @@
 """Merit: what an arm of a given mean deserves, and the optimistic step of the policies that do not know the means.
 
-Its doors: `functions`, merit functions and the fair policy that they define; `step`, the most favourable means in a
+Its modules: `functions`, merit functions and the fair policy that they define; `step`, the most favourable means in a
 box.
 """
 

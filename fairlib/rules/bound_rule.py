@@ -4,7 +4,6 @@ A short text is made that takes the engine's bare arrays apart and calls the fun
 The same text serves it compiled and interpreted.
 """
 
-import dis
 import hashlib
 import inspect
 import numbers
@@ -23,7 +22,7 @@ from fairlib.rules.jit import compile_cached, compile_uncached, fresh_copy, help
 from fairlib.rules.layout import TOOLS, Layout, Pluggable, WrongAnswerError, run_text
 from fairlib.rules.rule import Array, Rule
 from fairlib.rules.signature import CallSignature
-from fairlib.rules.snapshot import UndefinedError, codes, dependencies, is_package_function, snapshot
+from fairlib.rules.snapshot import UndefinedError, dependencies, is_package_function, names_used, snapshot
 
 
 class RuleOwner:
@@ -414,17 +413,13 @@ def check_attributes(rule: Rule, form: CallSignature) -> None:
     known |= {name: tuple(sizes[1]) for name, sizes in rule.memory.items() if isinstance(sizes[0], type)}
     if not isinstance(rule.function, FunctionType):
         return
-    whole = rule.function.__code__
-    for code in codes(whole):
-        loads = ("LOAD_FAST", "LOAD_DEREF") if code is whole else "LOAD_DEREF"  # within, other names are its own
-        loaded: Any = None  # what the step before has loaded
-        for step in dis.get_instructions(code):
-            if step.opname in ("LOAD_ATTR", "LOAD_METHOD") and loaded in known and step.argval not in known[loaded]:
-                raise TypeError(f"{rule.__name__!r} asks {loaded} for {step.argval!r}; it has {_and(known[loaded])}")
-            if step.opname != "EXTENDED_ARG":
-                loaded = step.argval if step.opname.startswith(loads) else None
-            if isinstance(loaded, tuple):  # two at once, in later Pythons
-                loaded = loaded[-1]
+    before: Any = None
+    for step in names_used(rule.function):
+        if step.kind == "attribute" and before.kind in (("free",) if before.inside else ("local", "free")):
+            has = known.get(before.name, (step.name,))  # within, other names are the inner function's own
+            if step.name not in has:
+                raise TypeError(f"{rule.__name__!r} asks {before.name} for {step.name!r}; it has {_and(has)}")
+        before = step
 
 
 def _flat_sizes(sizes: Any) -> list[Any]:

@@ -1,6 +1,6 @@
 """Guaranteed shares: FAIR-LEARN around any learner, FAIR-UCB, T-FAIR-UCB and LFG, larger promises, and what is proved.
 
-The package of the chapter of that name, after Patil, Ghalme, Nair and Narahari (2021). Its doors: `game`, the bandit
+The package of the chapter of that name, after Patil, Ghalme, Nair and Narahari (2021). Its modules: `game`, the bandit
 and its result; `policies`; `theory`, the bounds.
 """
 
