@@ -494,7 +494,7 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
         "text": of("there", either(one_of(None), TEXT)),
         "run": of(0, ARM),
     },
-    "book.said": {"values": of({"a": 1.0}, an(dict), "'a'")},
+    "book.format_text": {"values": of({"a": 1.0}, an(dict), "'a'")},
     "book.curve": AXES,
     "book.label_ends": AXES,
     "book.show": {"function": of(first, an(type, types.FunctionType, fits=lambda value: value in (refuses, Silent)))},

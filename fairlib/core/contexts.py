@@ -15,7 +15,7 @@ from fairlib import checks
 from fairlib.core.policy import BasePolicy
 from fairlib.core.result import Result
 from fairlib.core.ridge import RIDGE, Ridge
-from fairlib.rules.bound_rule import BoundRule, described
+from fairlib.rules.bound_rule import BoundRule, describe_game
 from fairlib.rules.jit import helper
 from fairlib.rules.rule import Feedback, Number, Rule
 from fairlib.rules.signature import CallSignature
@@ -405,7 +405,7 @@ class ContextBandit:
         checks.check_fields(self)
 
     def __repr__(self) -> str:
-        return described(self)
+        return describe_game(self)
 
     @cached_property
     def metrics(self) -> BoundRule:

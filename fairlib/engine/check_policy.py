@@ -208,9 +208,10 @@ def _telling(told: list[Any], on_arms: bool) -> Callable[..., Any]:
     return draw
 
 
-# What the rule knows the engine's arrays by. Its memory, `p` and the posts of the news are to be written to.
+# The rule's names of the engine's arrays. It may write to its memory, to `p`, and to the cursors of the feedback.
 _NAMES = {"params": "its settings", "selected": "seen.selected", "observed": "seen.observed", "total": "seen.total"}
-_NAMES |= {"arms": "news.arm", "rewards": "news.reward", "rounds": "news.round", "chances": "news.chance"}
+_NAMES |= {"arms": "feedback.arm", "rewards": "feedback.reward"}
+_NAMES |= {"rounds": "feedback.round", "chances": "feedback.chance"}
 _NAMES |= {"contexts": "now.contexts", "groups": "now.groups", "ridge": "ridge", "past": "past"}
 
 

@@ -207,7 +207,7 @@ class BoundRule:
         return {name: value for name, value in vars(self).items() if name not in ("_layout", "_plain")}
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={shown(value)}" for name, value in self.settings.items())
+        given = ", ".join(f"{name}={format_setting(value)}" for name, value in self.settings.items())
         return f"{self.rule.__name__.removesuffix('_draw')}({given})"
 
     @property
@@ -333,7 +333,7 @@ class BoundRule:
         return _compiled[key]
 
 
-def shown(value: Any) -> str:
+def format_setting(value: Any) -> str:
     """Return a setting as it would be typed, if it is not too long.
 
     Parameters
@@ -348,7 +348,7 @@ def shown(value: Any) -> str:
 
     Examples
     --------
-    >>> shown(np.array([0.5, 1.0])), shown(np.zeros((9, 9)))
+    >>> format_setting(np.array([0.5, 1.0])), format_setting(np.zeros((9, 9)))
     ('[0.5, 1.0]', 'array of shape (9, 9)')
     """
     if isinstance(value, np.ndarray):
@@ -356,7 +356,7 @@ def shown(value: Any) -> str:
     return repr(value)
 
 
-def described(game: Any) -> str:
+def describe_game(game: Any) -> str:
     """Return what a game is made of, field by field; what it was made without is left out.
 
     Parameters
@@ -372,14 +372,14 @@ def described(game: Any) -> str:
     Examples
     --------
     >>> import fairlib as fl
-    >>> described(fl.Bandit(fl.bernoulli([0.9, 0.5]), plays=2))
+    >>> describe_game(fl.Bandit(fl.bernoulli([0.9, 0.5]), plays=2))
     'Bandit(bernoulli(mean=[0.9, 0.5]), plays=2)'
     """
     said = []
     for i, each in enumerate(fields(game)):
         value = getattr(game, each.name)
         if each.init and not (np.ndim(value) == 0 and value == each.default):
-            said.append(shown(value) if i == 0 else f"{each.name}={shown(value)}")
+            said.append(format_setting(value) if i == 0 else f"{each.name}={format_setting(value)}")
     return f"{type(game).__name__}({', '.join(said)})"
 
 
