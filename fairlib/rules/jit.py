@@ -23,7 +23,6 @@ from typing import Any, TypeVar, overload
 
 import numba
 import numpy as np
-import platformdirs
 from numba.core.caching import UserProvidedCacheLocator
 from numba.core.errors import NumbaError
 from numba.extending import register_jitable
@@ -91,6 +90,8 @@ def _folders() -> Iterator[pathlib.Path]:
     """Name where compiled code may be kept: beside the sources, or with what else the user keeps."""
     yield PACKAGE / "__pycache__" / "numba"
     with contextlib.suppress(RuntimeError):  # a user whom the system does not know has no home
+        import platformdirs  # here, as the import of the package must stay quick
+
         yield platformdirs.user_cache_path("fairlib") / "numba"
 
 
@@ -99,8 +100,8 @@ _MOST_FILES = 4000  # of compiled code, some 300 kB each hundred; a full run of 
 
 def _tidy(folder: pathlib.Path) -> None:
     """Remove half of the compiled code if there is much, that which was used longest ago."""
-    files = [each for each in folder.rglob("*") if each.is_file()]
-    if len(files) > _MOST_FILES:
+    if len(os.listdir(folder)) > _MOST_FILES:
+        files = [each for each in folder.rglob("*") if each.is_file()]
         with contextlib.suppress(OSError):  # another process may be at it
             for each in sorted(files, key=lambda file: file.stat().st_mtime)[: len(files) // 2]:
                 each.unlink(missing_ok=True)

@@ -175,6 +175,8 @@ def reached(function: Any, ours: bool = False) -> Iterator[tuple[str, Any]]:
         except ValueError:  # it is empty
             raise UndefinedError(name, function.__name__) from None
         yield name, known[name]
+    if not any(code.co_names for code in codes(function.__code__)):
+        return
     value: Any = None  # what the step before has found, if it is a reader's module
     for kind, name, path, _ in names_used(function):
         before, value = value, None
