@@ -11,7 +11,7 @@ from effort import Effort
 from turns import play, take_turns
 
 from fairlib import ranks
-from fairlib.data import standardised, twoyear
+from fairlib.data import standardized, twoyear
 
 ARMS = 10
 
@@ -21,7 +21,7 @@ ARMS = 10
 def test_people(name: str, benchmark: Any, effort: Effort) -> None:
     """Line 3 of the box needs the products of all contexts of the second half with the estimate: that is the floor."""
     horizon, data = 200 if effort.tiny else 2500, twoyear()
-    people = standardised(data.features)
+    people = standardized(data.features)
     game = ranks.employer(people, data.groups, data.rewards, arms=ARMS, sd=0.2)
     policy = zoo.ZOO[name].make(game)
     rng = np.random.default_rng(1)

@@ -6,6 +6,7 @@ what all share. Each paper has a package of its own, such as `fairlib.exposure`,
 """
 
 import importlib
+import pkgutil
 from typing import TYPE_CHECKING, Any
 
 from fairlib._version import __version__ as __version__
@@ -88,39 +89,32 @@ __all__ = [
     "uniform",
 ]
 
-# The import of the package must stay quick, and some of these need Matplotlib: each is imported when it is first used.
-_LATER = {
-    "after": "fairlib.after",
-    "baselines": "fairlib.baselines",
-    "book": "fairlib.book",
+# The import of the package must stay quick, and some parts need Matplotlib: each is imported when it is first used.
+# Modules that are asked for by a shorter name than their own, besides the packages:
+_SHORT = {
     "classic": "fairlib.baselines.classic",
     "contexts": "fairlib.core.contexts",
-    "data": "fairlib.data",
-    "delays": "fairlib.delays",
-    "deploy": "fairlib.deploy",
-    "experiments": "fairlib.experiments",
     "explorers": "fairlib.book.explorers",
-    "exposure": "fairlib.exposure",
     "figures": "fairlib.book.figures",
     "linear": "fairlib.baselines.linear",
     "live": "fairlib.book.live",
-    "merit": "fairlib.merit",
     "page": "fairlib.web",
-    "ranks": "fairlib.ranks",
     "replay": "fairlib.experiments.replay",
     "service": "fairlib.deploy",
-    "shares": "fairlib.shares",
-    "web": "fairlib.web",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Import a module of the package when it is first asked for."""
-    if name in _LATER:
-        return importlib.import_module(_LATER[name])
+    if name in _SHORT or name in _packages():
+        return importlib.import_module(_SHORT.get(name, f"fairlib.{name}"))
     raise AttributeError(f"module 'fairlib' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     """List the modules, too, that are yet to be imported."""
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_SHORT, *_packages()})
+
+
+def _packages() -> set[str]:
+    return {each.name for each in pkgutil.iter_modules(__path__) if each.ispkg}

@@ -286,10 +286,10 @@ PositiveScale = Annotated[float, Scale()]
 OpenProbability = Annotated[float, Probability()]
 Seed = Annotated[int, Integer(0, None, example=1)]
 
-F = TypeVar("F", bound=Callable[..., Any])
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def checked(function: F) -> F:
+def checked(function: _F) -> _F:
     """Check the arguments of a function, as its annotations declare them, before each call.
 
     Parameters
@@ -327,7 +327,7 @@ def checked(function: F) -> F:
                 named[name] = found[name](name, value)
         return function(*taken, *given[len(taken) :], **named)
 
-    return typing.cast(F, call)
+    return typing.cast(_F, call)
 
 
 def check_fields(thing: Any) -> None:

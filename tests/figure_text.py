@@ -46,7 +46,7 @@ def watch(shell: Any) -> None:
 def explored(explorer: Any) -> dict[str, Any]:
     """Draw an explorer where it starts, and with each slider at its first, middle and last value."""
     from fairlib.book.explorers import _draw  # the kernel's, not the one of whoever tests
-    from fairlib.book.sliders import _reads  # the kernel's, not the one of whoever tests
+    from fairlib.book.sliders import setting_text  # the kernel's, not the one of whoever tests
 
     pictures: list[Figure] = []
     settings = [start := explorer._start]
@@ -58,7 +58,7 @@ def explored(explorer: Any) -> dict[str, Any]:
         return pictures[-1]
 
     said = {}
-    for reads, setting in {_reads(setting): setting for setting in settings}.items():
+    for reads, setting in {setting_text(setting): setting for setting in settings}.items():
         frame = _draw(figure, setting)
         said[reads] = [f"says: {frame.alt}", *drawn(pictures.pop())]
     written = getattr(explorer._figure, "figure", explorer._figure)  # by the chapter

@@ -31,7 +31,7 @@ from fairlib.baselines import linear
 from fairlib.book import live
 from fairlib.book.sliders import Slider
 from fairlib.core import Rule
-from fairlib.delays.laws import WholeRounds
+from fairlib.delays.laws import _WholeRounds
 from fairlib.deploy import Service
 from fairlib.engine.seeding import SeedOrSequence
 from fairlib.experiments import replay
@@ -126,7 +126,7 @@ def judged(allowed: checks.Constraint, value: Any) -> Any:
             return several(value, 1, lambda each: is_finite(each) and low <= each <= high and above < each)
         case checks.Table(axes=axes):
             return several(value, axes, is_finite)
-        case WholeRounds():
+        case _WholeRounds():
             return several(value, 1, is_wait)
         case checks.OneOrMany(low=low, whole=True):
             return several(value, None, lambda each: low <= each <= 1e150, numbers.Integral)
@@ -202,7 +202,7 @@ def derived(allowed: checks.Constraint) -> Any:
             return 0.5
         case checks.Table(axes=int(axes)):
             return np.full((2,) * axes, 0.5) + np.arange(2) / 4
-        case WholeRounds():
+        case _WholeRounds():
             return [1, 2]
         case checks.Text():
             return "own"
@@ -447,7 +447,7 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
         "executor": of(None, one_of(None)),
     },
     # Lists of lists and of objects
-    "delays.empirical": {"delays": of([[1, 2], [3]], list_of(fits(WholeRounds())))},
+    "delays.empirical": {"delays": of([[1, 2], [3]], list_of(fits(_WholeRounds())))},
     "ranks.flat": {"distributions": Argument(laws, nothing)},
     "ranks.RankBandit": RANKS,
     "ranks.WeightedBandit": RANKS,
@@ -494,7 +494,7 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
         "text": of("there", either(one_of(None), TEXT)),
         "run": of(0, ARM),
     },
-    "book.said": {"values": of({"a": 1.0}, an(dict), "'a'")},
+    "book.format_text": {"values": of({"a": 1.0}, an(dict), "'a'")},
     "book.curve": AXES,
     "book.label_ends": AXES,
     "book.show": {"function": of(first, an(type, types.FunctionType, fits=lambda value: value in (refuses, Silent)))},

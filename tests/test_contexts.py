@@ -242,7 +242,7 @@ def bad_group(groups):
         ),
         (lambda: fl.ContextPolicy("r", remembers, ridge=0), "ridge must be a number above 0, not 0"),
         (lambda: fl.ContextPolicy("r", remembers, ridge=np.nan), "ridge must be"),
-        (lambda: fl.ContextPolicy("r", remembers), "asks for ridge: say its regulariser"),
+        (lambda: fl.ContextPolicy("r", remembers), "asks for ridge: say its regularizer"),
         (lambda: fl.ContextPolicy("c", coin, ridge=1.0), "does not ask for ridge"),
         (lambda: fl.ContextPolicy("c", coin, dimension=0), "dimension must be"),
         (lambda: fl.ContextPolicy("c", coin, memory=3), "it knows no memory"),

@@ -61,7 +61,7 @@ def test_twoyear_has_six_groups():
         assert (column["hispanic"][member] == ("Hispanic" in name)).all()
         assert (column["black"][member] == ("Black" in name)).all()
     assert people.features.shape == (6763, 20)
-    assert np.linalg.matrix_rank(data.standardised(people.features)) == 21
+    assert np.linalg.matrix_rank(data.standardized(people.features)) == 21
     assert people.rewards.mean() == pytest.approx(2.248096)
     assert people.rewards[0] == 1.925290822982788
 
@@ -389,7 +389,7 @@ def test_arm_contexts_are_no_longer_than_one_and_belong_to_their_seed():
         (lambda: data.arm_contexts([[1.0]], 0, 5, 0), ValueError, "arms must be"),
         (lambda: data.arm_contexts([[1.0]], 2, 5.5, 0), TypeError, "dimension must be"),
         (lambda: data.arm_contexts("x", 2, 5, 0), TypeError, "features must be"),
-        (lambda: data.standardised([[1.0, 2.0]], by=[[1.0]]), ValueError, "by must have 2 columns.*not 1"),
+        (lambda: data.standardized([[1.0, 2.0]], by=[[1.0]]), ValueError, "by must have 2 columns.*not 1"),
         (lambda: data.read_arff("nowhere.arff", 0), FileNotFoundError, "nowhere.arff is not there"),
         (lambda: data.fourier_features([["1.0"]], 5, 0), TypeError, "x must be an array of numbers"),
         (
@@ -410,17 +410,17 @@ def test_doors(call, error, message):
         call()
 
 
-def test_standardised_takes_the_reference_s_mean_and_deviation():
+def test_standardized_takes_the_reference_s_mean_and_deviation():
     rng = np.random.default_rng(4)
     before, now = rng.normal(3, 2, (500, 3)), rng.normal(4, 1, (50, 3))
     before[:, 1] = now[:, 1] = 0.1
-    x = data.standardised(now, by=before)
+    x = data.standardized(now, by=before)
     assert (x[:, 0] == 1).all()
     assert (x[:, 2] == 0).all()
     for column in (0, 2):
         expected = (now[:, column] - before[:, column].mean()) / before[:, column].std()
         assert x[:, column + 1] == pytest.approx(expected)
-    own = data.standardised(now)
+    own = data.standardized(now)
     assert own[:, [1, 3]].mean(axis=0) == pytest.approx(0)
     assert own[:, [1, 3]].std(axis=0) == pytest.approx(1)
 
@@ -488,7 +488,7 @@ def test_census_features_are_those_of_the_paper(tmp_path, suffix, group):
     for name, values in column.items():
         kind, code = name.split("_")
         assert np.array_equal(values, people[kind][kept] == int(code))
-    contexts = data.standardised(read.features)
+    contexts = data.standardized(read.features)
     assert contexts.shape[1] == 41
     assert (contexts[:, 1] == 0).all()  # the constant
 

@@ -22,11 +22,11 @@ MERITS = [me.exponential(3, -1, 1), me.power(2, 4), me.clipped(0.1)]
 named = pytest.mark.parametrize("merit", MERITS, ids=lambda merit: merit.name)
 
 
-def some_ridge(d, n, seed, regulariser=1.0):
+def some_ridge(d, n, seed, regularizer=1.0):
     """Return a ridge regression on n random contexts, with its data."""
     rng = np.random.default_rng(seed)
     x, y = rng.standard_normal((n, d)) / d**0.5, rng.standard_normal(n)
-    ridge = Ridge(np.zeros(d), np.eye(d) / math.sqrt(regulariser))
+    ridge = Ridge(np.zeros(d), np.eye(d) / math.sqrt(regularizer))
     for i in range(n):
         absorb(ridge.mean, ridge.root, x[i], y[i])
     return ridge, x, y
@@ -82,10 +82,10 @@ def test_fairx_linucb_plays_by_the_most_favourable_means_of_its_box(merit):
 @named
 def test_fairx_lints_plays_by_merit_on_average_over_the_posterior(merit):
     contexts = np.random.default_rng(1).standard_normal((3, 2)) / 2
-    ridge, x, y = some_ridge(2, 4, 2, regulariser=4.0)
+    ridge, x, y = some_ridge(2, 4, 2, regularizer=4.0)
     rng, policy = np.random.default_rng(3), ex.fairx_lints(merit, prior_sd=0.5, reward_sd=1.0)
     played = np.mean([probabilities(policy, contexts, ridge, rng) for _ in range(40_000)], axis=0)
-    # The posterior, by Bayes: precision I/0.25 + XX', which is the regression's matrix if the regulariser is 4.
+    # The posterior, by Bayes: precision I/0.25 + XX', which is the regression's matrix if the regularizer is 4.
     precision = np.eye(2) / 0.25 + x.T @ x
     mean = np.linalg.solve(precision, x.T @ y)
     drawn = np.random.default_rng(4).multivariate_normal(mean, np.linalg.inv(precision), 40_000) @ contexts.T
@@ -135,7 +135,7 @@ def test_the_radius_of_oful_decides_between_what_is_known_and_what_is_not(noise,
 
 def test_lints_plays_each_arm_as_often_as_it_is_best_under_the_posterior():
     contexts = np.array([[0.6, 0.1], [0.1, 0.5]])
-    ridge, *_ = some_ridge(2, 6, 7, regulariser=4.0)
+    ridge, *_ = some_ridge(2, 6, 7, regularizer=4.0)
     rng, policy = np.random.default_rng(8), li.lints(reward_sd=0.8, prior_sd=0.4)
     played = np.mean([probabilities(policy, contexts, ridge, rng) for _ in range(20_000)], axis=0)
     assert policy.ridge == 4

@@ -12,7 +12,7 @@ import zoo
 from matplotlib.text import Annotation
 
 import fairlib as fl
-from fairlib import contexts, figures
+from fairlib import figures
 
 
 def name_of(entry):
@@ -101,8 +101,8 @@ def test_curve_draws_any_name():
     plt.close(fig)
 
 
-def luminance(colour):
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+def luminance(color):
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -138,7 +138,7 @@ def test_curve_draws_the_mean_and_the_band():
 
 
 def test_a_function_is_shown_with_the_first_line_of_its_docstring():
-    lines = figures.show(contexts.absorb).data.splitlines()
+    lines = figures.show(fl.core.absorb).data.splitlines()
     assert lines[:2] == ["```python", "@helper"]
     assert lines[3] == '    """Add one context and its reward to a ridge regression, in place."""'
     assert lines[4] == "    v = np.empty(x.size)"

@@ -20,7 +20,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 import fairlib as fl
-from fairlib.book import Explorer, Live, Slider, explore, moving, said, use_style
+from fairlib.book import Explorer, Live, Slider, explore, format_text, moving, use_style
 from fairlib.core import Array, Number, PerArm
 from fairlib.delays import biased
 from fairlib.shares import SharedBandit, fair_learn, fair_ucb
@@ -404,4 +404,4 @@ def test_numbers_are_written_as_python_writes_them(browser: webdriver.Chrome, tm
     visit(browser, tmp_path, explorer)
     for i, number in enumerate(finite):
         browser.execute_async_script(MOVE, [i])
-        assert picture(browser)[1] == said(alt, {"x": number})
+        assert picture(browser)[1] == format_text(alt, {"x": number})

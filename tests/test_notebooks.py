@@ -61,6 +61,7 @@ def run(folder: Path, *options: str, **settings: str) -> str:
     path = os.pathsep.join(str(ROOT / part) for part in ("tests", "chapters/extensions"))
     # Without the variables that would make this run a worker of the run it is started from.
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")} | {"PYTHONPATH": path}
+    env["PYTHONSAFEPATH"] = "1"  # what such a folder has under `fairlib` is no package to be imported
     command = [sys.executable, "-m", "pytest", "-p", "references", "-p", "notebooks", f"--rootdir={folder}", *options]
     return subprocess.run(command, cwd=folder, env=env | settings, capture_output=True, text=True, check=False).stdout
 
@@ -313,9 +314,15 @@ def test_only_what_has_changed_is_executed(tmp_path):
     assert "4 executed, 1 unchanged" in run(tmp_path, DRAFT_RUNS="2")
     assert marks(tmp_path) == ["a_hasty", "code", "damaged", "setting"]
 
-    package.write_text("edited = 'again'", encoding="utf-8")
+    package.write_text("def edited():\n    return 'again'", encoding="utf-8")
     assert "1 executed, 0 unchanged" in run(tmp_path, "chapters/prose.md")
     assert marks(tmp_path) == ["prose"]
+    package.write_text('def edited():  # once\n    """Said."""\n    return "again"', encoding="utf-8")
+    assert "0 executed, 1 unchanged" in run(tmp_path, "chapters/prose.md")
+    write(tmp_path, "prose", cell(f"# shows edited\n{mark('prose')}"))
+    assert "1 executed, 0 unchanged" in run(tmp_path, "chapters/prose.md")
+    package.write_text('def edited():\n    """Said otherwise."""\n    return "again"', encoding="utf-8")
+    assert "1 executed, 0 unchanged" in run(tmp_path, "chapters/prose.md")  # a chapter may print the first line
 
 
 def test_book_shows_what_was_executed_and_nothing_else(tmp_path):
@@ -332,7 +339,7 @@ def test_book_shows_what_was_executed_and_nothing_else(tmp_path):
     def build() -> str:
         """Build the page, and return what it shows, or what is said if it can't be built."""
         pages = tmp_path / "_build" / "html"
-        command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", str(tmp_path), str(pages)]
+        command = [sys.executable, "-P", "-m", "sphinx", "-q", "-W", "-b", "html", str(tmp_path), str(pages)]
         said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         return said.stderr or re.sub("<[^>]*>", "", (pages / "chapters" / "draft.html").read_text(encoding="utf-8"))
 
@@ -347,9 +354,7 @@ def test_book_shows_what_was_executed_and_nothing_else(tmp_path):
     execute_and_build()
     assert not (tmp_path / "_build" / "outcomes.json").exists()  # nothing was compared
     (tmp_path / "fairlib").mkdir()
-    (tmp_path / "fairlib" / "rules.py").write_text(
-        "another = 'package'", encoding="utf-8"
-    )  # the page itself stays as it is
+    (tmp_path / "fairlib" / "rules.py").write_text("another = 'package'", encoding="utf-8")  # the page stays as it is
     assert "chapters/draft.md has changed, or the package has. Run `pytest chapters/draft.md` first" in build()
     execute_and_build()
 

@@ -17,13 +17,13 @@ from fairlib import linear as li
 from fairlib import ranks as rk
 from fairlib.book import look, show
 from fairlib.core import Now, Past, World
-from fairlib.data import standardised, twoyear
+from fairlib.data import standardized, twoyear
 from fairlib.engine.agent import Agent
 
 SECTION_6 = rk.section_6()
 MIXED = rk.mixed_groups([[1.0, 2.0], [3.0, 0.0], [2.0, 2.0]], [0.0, 1.0, 4.0], 0.5, shares=[0.6, 0.3, 0.1], arms=5)
 PEOPLE = twoyear()
-FEATURES = standardised(PEOPLE.features)
+FEATURES = standardized(PEOPLE.features)
 POOL = rk.employer(FEATURES, PEOPLE.groups, PEOPLE.rewards, arms=10, sd=0.2)
 PAIR = rk.employer(FEATURES, PEOPLE.groups % 2, PEOPLE.rewards)
 # So few people that everybody comes again: a rank counts those with the same reward, too.

@@ -456,7 +456,7 @@ def test_a_slip_in_a_rule_s_own_tuple_or_within_a_function_of_its_own_is_refused
 
 
 def test_ridge_must_be_said_where_it_is_asked_for_and_nowhere_else():
-    with pytest.raises(TypeError, match=r"asks for ridge: say its regulariser, such as ridge=1\.0"):
+    with pytest.raises(TypeError, match=r"asks for ridge: say its regularizer, such as ridge=1\.0"):
         fl.ContextPolicy("own", linucb_rule, radius=1.0)
     with pytest.raises(TypeError, match="does not ask for ridge"):
         fl.ContextPolicy("own", lambda now, p: 0, ridge=1.0)

@@ -22,7 +22,8 @@ import zoo
 from helpers import same
 
 import fairlib as fl
-from fairlib import classic, delays, exposure, files, page, shares
+from fairlib import classic, delays, exposure, files, shares
+from fairlib.book.playground import Playground
 from fairlib.deploy import Player
 
 # Players --------------------------------------------------------------------------------------------------------------
@@ -378,7 +379,7 @@ def results() -> list[Any]:
     arms, merit = fl.bernoulli([0.6, 0.5, 0.4]), fl.merit.exponential(2)
     games: list[Any] = [fl.Bandit(arms), shares.SharedBandit(arms, shares=[0.1] * 3)]
     games += [exposure.ExposureBandit(arms, merit=merit), fl.ranks.section_6(), delays.SemiBandit(arms, merit=merit)]
-    games += [page.playground.Playground(arms, shares=[0.1] * 3, merit=merit)]
+    games += [Playground(arms, shares=[0.1] * 3, merit=merit)]
     made = [fl.simulate(game, fl.linear.at_random() if hasattr(game, "world") else fl.uniform(), 20) for game in games]
     for each in pkgutil.walk_packages(fl.__path__, "fairlib."):
         if "__pycache__" not in each.name:

@@ -20,7 +20,7 @@ from fairlib import linear as li
 from fairlib import ranks as rk
 from fairlib import shares as sh
 from fairlib.book.playground import Playground
-from fairlib.data import standardised, twoyear
+from fairlib.data import standardized, twoyear
 from fairlib.merit import clipped, exponential, power
 
 
@@ -83,7 +83,7 @@ def people(**more):
     """Choose among every twentieth person of the data, which leaves somebody in each group."""
     whole = twoyear()
     some = slice(None, None, 20)
-    return rk.employer(standardised(whole.features[some]), whole.groups[some], whole.rewards[some], **more)
+    return rk.employer(standardized(whole.features[some]), whole.groups[some], whole.rewards[some], **more)
 
 
 TEN = 0.9 - 0.05 * np.arange(10)

@@ -99,7 +99,7 @@ addEventListener("DOMContentLoaded", () => {
       <label>Plays a round <output></output><input type="range" data-set="plays" min="1"></label>
       <label>Mean delay in rounds <output></output><input type="range" data-set="delay" min="0" max="${LARGEST.delay}"></label>
     </div>
-    <fieldset class="racers"><legend>Who plays</legend></fieldset>
+    <fieldset class="contestants"><legend>Who plays</legend></fieldset>
     <details class="own"><summary>A rule of your own</summary>
       <label>Your rule, in Python<textarea rows="12" spellcheck="false" autocapitalize="off" autocomplete="off"></textarea></label>
       <div class="line"><button type="button" data-do="own">Let it play</button><span class="read" role="status"></span></div></details>
@@ -116,7 +116,7 @@ addEventListener("DOMContentLoaded", () => {
   const find = (selector) => root.querySelector(selector), all = (selector) => [...root.querySelectorAll(selector)];
   const dash = ({ look }) => `<svg class="dash" viewBox="0 0 48 12" aria-hidden="true">
     <line x1="0" x2="48" y1="6" y2="6" stroke-width="3" stroke="${look.stroke}" stroke-dasharray="${look.dash}"/></svg>`;
-  find(".racers").innerHTML += listed.map((id) => `<label><input type="checkbox" value="${id}">${dash(policies[id])}<span>${policies[id].name}
+  find(".contestants").innerHTML += listed.map((id) => `<label><input type="checkbox" value="${id}">${dash(policies[id])}<span>${policies[id].name}
     <small>${policies[id].says}</small></span></label>`).join("");
   find("select").innerHTML = Object.entries(NOTIONS).map(([name, [title, says]]) => `<option value="${name}">${title}: ${says}</option>`).join("");
 
@@ -151,7 +151,7 @@ addEventListener("DOMContentLoaded", () => {
       if (shown) shown.textContent = input.dataset.set === "delay" && !value ? "none" : String(+value.toFixed(2));
       if (shown) input.setAttribute("aria-valuetext", shown.textContent);
     }
-    for (const box of all(".racers input")) {
+    for (const box of all(".contestants input")) {
       box.checked = state.policies.includes(box.value);
       box.disabled = !canPlay(box.value);
       box.closest("label").querySelector("small").textContent = box.disabled
@@ -416,7 +416,7 @@ addEventListener("DOMContentLoaded", () => {
     }
     raceSoon();
   });
-  find(".racers").addEventListener("change", ({ target }) => {
+  find(".contestants").addEventListener("change", ({ target }) => {
     state.policies = listed.filter((id) => (id === target.value ? target.checked : state.policies.includes(id)));
     keep();
     if (target.value === "own" && target.checked) letOwnPlay();

@@ -10,14 +10,16 @@ import pathlib
 import platform
 import re
 import sys
+from functools import cache
 
 import nbformat
 import outcomes
 from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_notebook
 from myst_parser.config.main import MdParserConfig
 
+from fairlib.rules.snapshot import without_comments
+
 SOURCES = (
-    "fairlib",
     "requirements.txt",
     "chapters/extensions/executed.py",
     "tests/notebooks.py",
@@ -42,18 +44,35 @@ def code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
 def state(root: pathlib.Path, notebook: nbformat.NotebookNode) -> str:
     """Hash all that the outputs of a chapter depend on; its prose, and what is said of its pictures, is not of it."""
     code = [cell.source for cell in code_cells(notebook)]
-    package = [path.read_text(encoding="utf-8") for path in sorted((root / "fairlib").rglob("*.py"))]
+    package = package_code(root / "fairlib", set(re.findall(r"\w+", "\n".join(code))))
     return digest(
         repr(
             [
                 code,
+                package,
                 records(root / "chapters", "\n".join(code)),
-                settings(root / "chapters", "\n".join(code + package)),
+                settings(root / "chapters", "\n".join([*code, *package])),
                 outcomes.fingerprint(root, SOURCES),
                 [platform.python_version(), sys.platform, platform.machine()],
             ]
         ).encode()
     )
+
+
+def package_code(folder: pathlib.Path, named: set[str]) -> list[str]:
+    """Return what the package does, file by file: a comment or a docstring is not of it.
+
+    Of functions that are `named` the first line of the docstring counts, which a chapter may print.
+    """
+    found = []
+    for path in sorted(each for each in folder.rglob("*.*") if "__pycache__" not in each.parts):
+        text = path.read_text(encoding="utf-8")
+        printed = named & set(re.findall(r"(?:def|class) (\w+)", text))
+        found += [str(path.relative_to(folder)), _plain(text, frozenset(printed)) if path.suffix == ".py" else text]
+    return found
+
+
+_plain = cache(without_comments)  # a build asks for each chapter
 
 
 def settings(folder: pathlib.Path, code: str) -> list[str]:

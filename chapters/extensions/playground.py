@@ -19,7 +19,7 @@ BRYTHON = Path(str(distribution("brython").locate_file("brython/data")))
 STAND_INS = {
     "__future__": "annotations = None",
     "fairlib": "",
-    "fairlib.page": "",
+    "fairlib.web": "",
     "ast": """
 from _ast import *
 
@@ -79,7 +79,7 @@ def write(app: Sphinx) -> None:
     (folder / "playground-games.js").write_text(f"window.fairGames = {games};\n", encoding="utf-8")
     shutil.copy(BRYTHON / "brython.js", folder)
     own = own_contents()
-    packages = ("fairlib", "fairlib.page", "collections")
+    packages = ("fairlib", "fairlib.web", "collections")
     # Brython, which would look annotations up, leaves them alone where they are to be text.
     ours = {name: f"from __future__ import annotations\n{text}" for name, text in own["modules"].items()}
     sources = {**STAND_INS, **ours, "known": f"KNOWN = {json.dumps(own['known'])}\n"}

@@ -10,6 +10,28 @@ from fairlib import checks
 from fairlib.core import PerArm, Policy, ask, explore, helper, largest, of_one_play, rule, share_out
 from fairlib.merit import Merit, cut
 
+__all__ = [
+    "chaining_rule",
+    "chaining",
+    "batched_thompson_rule",
+    "batched_thompson",
+    "chances",
+    "clipped_floor_rule",
+    "clipped_floor",
+    "mixed_floor_rule",
+    "mixed_floor",
+    "scaled_floor_rule",
+    "scaled_floor",
+    "projected_floor_rule",
+    "projected_floor",
+    "fair_learn_plays_rule",
+    "fair_learn_plays",
+    "fair_groups_rule",
+    "fair_groups",
+    "ncb_rule",
+    "ncb",
+]
+
 Shares = Annotated[ArrayLike, checks.Numbers(0, 1, example=[0.25, 0.125])]
 _ByGroup = Annotated[np.ndarray, "number"]
 

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 
+__all__ = ["guard_rounds", "calibrated_shares"]
+
 
 @checks.checked
 def guard_rounds(

@@ -46,7 +46,7 @@ def posterior_draw(ridge: Ridge, sd: float, rng: Any, mu: Any) -> None:
     Parameters
     ----------
     ridge : Ridge
-        The ridge regression, with regulariser :math:`\lambda = \sigma^2 / \sigma_0^2` for a prior of standard deviation
+        The ridge regression, with regularizer :math:`\lambda = \sigma^2 / \sigma_0^2` for a prior of standard deviation
         :math:`\sigma_0`.
     sd : float
         Standard deviation :math:`\sigma` of a reward.
@@ -87,7 +87,7 @@ def linucb(radius: checks.NonNegative, ridge: checks.PositiveScale = 1.0) -> Con
     radius : float
         The radius :math:`\sqrt\beta`, at least 0, the same in each round.
     ridge : float
-        The regulariser :math:`\lambda`, above 0.
+        The regularizer :math:`\lambda`, above 0.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def oful(
     failure : float
         The probability :math:`\delta` that the ellipsoid ever misses the parameter, in (0, 1).
     ridge : float
-        The regulariser :math:`\lambda`, above 0.
+        The regularizer :math:`\lambda`, above 0.
 
     Returns
     -------
@@ -250,7 +250,7 @@ def greedy(ridge: checks.PositiveScale = 0.1) -> ContextPolicy:
     Parameters
     ----------
     ridge : float
-        The regulariser :math:`\lambda`, above 0.
+        The regularizer :math:`\lambda`, above 0.
 
     Returns
     -------

@@ -2,7 +2,7 @@
 
 from fairlib.book.explorers import Explorer, Frame, explore
 from fairlib.book.figures import FAINT, INK, curve, label_ends, look, show, use_style
-from fairlib.book.live import Live, LiveFigure, Plays, moving, said
+from fairlib.book.live import Live, LiveFigure, Plays, format_text, moving
 from fairlib.book.sliders import MOST_SETTINGS, Slider
 from fairlib.book.widgets import Attack, Guess
 
@@ -23,7 +23,7 @@ __all__ = [
     "Plays",
     "LiveFigure",
     "moving",
-    "said",
+    "format_text",
     "Attack",
     "Guess",
 ]

@@ -9,7 +9,6 @@ import html
 import inspect
 import io
 import itertools
-import json
 import math
 import os
 import re
@@ -27,8 +26,9 @@ from fairlib import checks
 from fairlib.book.live import Live, LiveFigure
 from fairlib.book.sliders import MOST_SETTINGS, Slider, check_sliders, setting_text, slider_text
 from fairlib.rules.rule import Rule
+from fairlib.web import script_json
 
-__all__ = ["MOST_SETTINGS", "Frame", "Slider", "Explorer", "explore"]
+__all__ = ["Frame", "Explorer", "explore"]
 
 
 # Text stays text, laid out for DejaVu Sans; a reader without it should get the font it was modelled on.
@@ -163,13 +163,11 @@ class Explorer:
         return {**self._widget._repr_mimebundle_(**kwargs), "text/plain": repr(self)}
 
     def _static_view(self) -> str:
-        script = json.dumps(self._data, ensure_ascii=False, separators=(",", ":"))
         return _PAGE.substitute(
             mark="data-live" if self._live else f'data-autoplay="{str(self._autoplay).lower()}"',
             picture=_img(self._frames[setting_text(self._start)]),
             sliders="\n".join([_range_input(slider) for slider in self._sliders.values()] + self._luck()),
-            # Inside a script element "</" would end it and "<!--" begin a comment.
-            data=script.replace("</", "<\\/").replace("<!", "\\u003c!"),
+            data=script_json(self._data),
             script="" if self._live else f"<script>\n{_STORED}</script>\n",
         )
 

@@ -140,22 +140,22 @@ def look(name: Annotated[str, checks.Text()]) -> dict[str, Any]:
     """
     if name not in _LOOKS:
         return _look_of_its_own(name)
-    colour, dash = _LOOKS[name]
-    return {"color": colour, "linestyle": dash}
+    color, dash = _LOOKS[name]
+    return {"color": color, "linestyle": dash}
 
 
-_COLOURS = sorted({colour for colour, _ in _LOOKS.values()} - {INK})
+_COLORS = sorted({color for color, _ in _LOOKS.values()} - {INK})
 
 
 def _look_of_its_own(name: str) -> dict[str, Any]:
     """Return a colour of the palette, and a dash that nobody in the book has: two long strokes and a short one."""
     number = int.from_bytes(hashlib.sha256(name.encode(errors="surrogatepass")).digest()[:8], "big")
-    number, colour = divmod(number, len(_COLOURS))
+    number, color = divmod(number, len(_COLORS))
     number, first = divmod(number, 20)
     number, second = divmod(number, 8)
     short = number % 4
     strokes = (4 + 0.5 * first, 1.2, 2 + 0.5 * second, 1.2, 0.6 + 0.3 * short, 1.2)
-    return {"color": _COLOURS[colour], "linestyle": (0, strokes)}
+    return {"color": _COLORS[color], "linestyle": (0, strokes)}
 
 
 @checks.checked

@@ -30,7 +30,7 @@ from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.rule import Array, Seen
 from fairlib.rules.signature import CallSignature
 
-__all__ = ["Live", "Plays", "LiveFigure", "moving", "said"]
+__all__ = ["Live", "Plays", "LiveFigure", "moving", "format_text"]
 
 _FIELD = re.compile(r"\{(\w+)((?:\[\d+\])*)(?::([^{}]*))?\}")
 _SPEC = re.compile(r"(,?\.\d+f|\.\d+%|(\.[1-9]\d*)?g)?|[^|]*(\|[^|]*)+")
@@ -450,9 +450,9 @@ class LiveFigure:
                 values = {**setting, **filled[run]}
                 artist.set_gid(f"m{i}")
                 if text is not None:
-                    artist.set_text(said(text, values))
+                    artist.set_text(format_text(text, values))
                 _check_ends(artist, ends, values)
-            fig.set_label(said(self.live.alt, {**setting, **filled[0]}))
+            fig.set_label(format_text(self.live.alt, {**setting, **filled[0]}))
             self._drawn = fig
         return fig
 
@@ -489,7 +489,7 @@ def _lying(blocks: Mapping[str, Array]) -> dict[str, list[int]]:
 
 
 @checks.checked
-def said(text: Annotated[str, checks.Text(example="{a:g}")], values: Mapping[str, Any]) -> str:
+def format_text(text: Annotated[str, checks.Text(example="{a:g}")], values: Mapping[str, Any]) -> str:
     """Put numbers and words into a text; the page does the same.
 
     Parameters
@@ -511,7 +511,7 @@ def said(text: Annotated[str, checks.Text(example="{a:g}")], values: Mapping[str
 
     Examples
     --------
-    >>> said("arm {better:one|two} of {count:,.0f}", {"better": 1, "count": 1234.0})
+    >>> format_text("arm {better:one|two} of {count:,.0f}", {"better": 1, "count": 1234.0})
     'arm two of 1,234'
     """
     checks.instance("values", values, Mapping, "a dict of what the names stand for")

@@ -35,14 +35,14 @@ from fairlib.core import (
 )
 from fairlib.core.policy import RULE
 from fairlib.delays import fcts_d, fcucb_d, geometric
-from fairlib.delays.game import _cap, semi_metrics
+from fairlib.delays.game import SemiBandit, semi_metrics
 from fairlib.exposure import fairx_ts, fairx_ucb
-from fairlib.merit import Merit, exponential, fair_policy, play_by_merit
+from fairlib.merit import Merit, exponential, play_by_merit
 from fairlib.ranks import fair_greedy, separate_groups
 from fairlib.ranks.worlds import WeightedBandit
 from fairlib.rules.layout import unread_feedback
 from fairlib.shares import fair_learn, fair_ucb
-from fairlib.shares.game import Shares, _below_one_in_k, shares_metrics
+from fairlib.shares.game import SharedBandit, Shares, shares_metrics
 from fairlib.web.reader_rule import translated
 from fairlib.web.scripts import draws, function_of, numbers, script
 from fairlib.web.translate import CHANCE, REAL, Function, Script
@@ -154,9 +154,10 @@ class Playground(Bandit):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "shares", _below_one_in_k(self.shares, self.arms.means.size))
-        fair = fair_policy(self.merit, self.arms.means, self.plays)
-        _cap(self.merit, fair.size, self.plays, int(fair.argmax()))
+        shared = SharedBandit(self.arms, shares=self.shares)  # which checks the shares, as the next the merit
+        SemiBandit(self.arms, merit=self.merit, plays=self.plays)
+        fair_ucb(shared.shares)  # below 1/K, as the policies want them
+        object.__setattr__(self, "shares", shared.shares)
 
     @cached_property
     def metrics(self) -> BoundRule:

@@ -9,6 +9,8 @@ import numpy as np
 
 from fairlib import checks
 
+__all__ = ["MOST_SETTINGS", "Slider", "slider_text", "setting_text", "check_sliders"]
+
 MOST_SETTINGS = 60
 
 

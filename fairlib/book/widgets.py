@@ -1,7 +1,6 @@
 """What a reader does with his own hands: attack a promise, and guess before looking."""
 
 import html
-import json
 import re
 import warnings
 from importlib import resources
@@ -14,9 +13,10 @@ from fairlib import checks
 from fairlib.core import Number, Policy, bernoulli, rule
 from fairlib.shares import SharedBandit, fair_learn
 from fairlib.shares.game import Shares
+from fairlib.web import script_json
 from fairlib.web.scripts import numbers, script
 
-__all__ = ["Attack", "Guess"]
+__all__ = ["Attack", "Guess", "reader_rule"]
 
 
 # They are dressed as explorers are, also on a page that has none.
@@ -30,11 +30,6 @@ _STYLE = re.findall(
 def _filled(name: str, **parts: Any) -> str:
     template = Template(resources.files("fairlib.book").joinpath(name).read_text(encoding="utf-8"))
     return template.substitute(style=_STYLE, **parts)
-
-
-def _data(value: Any) -> str:
-    """Write a value as JSON that may stand in a script element."""
-    return json.dumps(value, ensure_ascii=False).replace("</", "<\\/").replace("<!", "\\u003c!")
 
 
 @rule
@@ -107,7 +102,7 @@ class Attack:
             f"In the built page you are the learner here, of {self.shares.size} arms, and FAIR-LEARN answers. However "
             f"you play, no arm is ever more than {self.limit:g} plays behind."
         )
-        return _filled("attack.html", arms="\n".join(arms), data=_data(data), stored=stored)
+        return _filled("attack.html", arms="\n".join(arms), data=script_json(data), stored=stored)
 
 
 class Guess:
@@ -164,7 +159,7 @@ class Guess:
             "guess.html",
             question=html.escape(self.question),
             answer=html.escape(self.answer),
-            said=_data(self.answer),
-            unit=_data(self.unit),
+            said=script_json(self.answer),
+            unit=script_json(self.unit),
             **ends,
         )

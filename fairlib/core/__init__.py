@@ -29,7 +29,7 @@ from fairlib.core.policy import Policy, of_one_play
 from fairlib.core.result import Result
 from fairlib.core.ridge import Ridge, absorb, dot, posterior_settings, width
 from fairlib.core.steps import any_of_the_best, explore, largest, select, share_out, try_each_once
-from fairlib.rules.bound_rule import BoundRule, described, shown
+from fairlib.rules.bound_rule import BoundRule, describe_game, format_setting
 from fairlib.rules.jit import helper
 from fairlib.rules.rule import (
     Array,
@@ -94,6 +94,6 @@ __all__ = [
     "posterior_settings",
     "Result",
     "BoundRule",
-    "described",
-    "shown",
+    "describe_game",
+    "format_setting",
 ]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.core.result import Result
-from fairlib.rules.bound_rule import BoundRule, described
+from fairlib.rules.bound_rule import BoundRule, describe_game
 from fairlib.rules.signature import CallSignature
 
 DRAW = CallSignature(
@@ -322,7 +322,7 @@ class Bandit:
             raise ValueError(f"delay must be of {self.arms.means.size} arms, not {self.delay.arms}")
 
     def __repr__(self) -> str:
-        return described(self)
+        return describe_game(self)
 
     @property
     def best_reward(self) -> float:

@@ -15,7 +15,7 @@ from fairlib import checks
 from fairlib.core.policy import BasePolicy
 from fairlib.core.result import Result
 from fairlib.core.ridge import RIDGE, Ridge
-from fairlib.rules.bound_rule import BoundRule, described
+from fairlib.rules.bound_rule import BoundRule, describe_game
 from fairlib.rules.jit import helper
 from fairlib.rules.rule import Feedback, Number, Rule
 from fairlib.rules.signature import CallSignature
@@ -123,7 +123,7 @@ class ContextPolicy(BasePolicy):
         What it plays, round by round; see `rule` for what a rule may ask for and how it answers. One that asks for
         `past` gets the rounds so far, which takes memory for all contexts.
     ridge : float, optional
-        The regulariser, above 0, of the ridge regression on all rounds so far, for a rule that asks for `ridge`.
+        The regularizer, above 0, of the ridge regression on all rounds so far, for a rule that asks for `ridge`.
     dimension : int, optional
         Length of the contexts it is made for, where its settings say; by default any.
     horizon : int, optional
@@ -174,7 +174,7 @@ class ContextPolicy(BasePolicy):
         super().__init__(name, rule, interpret, settings, horizon=self.horizon)
         if ("ridge" in self.rule.arguments) is (ridge is None):
             wrong = (
-                "asks for ridge: say its regulariser, such as ridge=1.0" if ridge is None else "does not ask for ridge"
+                "asks for ridge: say its regularizer, such as ridge=1.0" if ridge is None else "does not ask for ridge"
             )
             raise TypeError(f"the rule {self.rule.__name__!r} {wrong}")
 
@@ -405,7 +405,7 @@ class ContextBandit:
         checks.check_fields(self)
 
     def __repr__(self) -> str:
-        return described(self)
+        return describe_game(self)
 
     @cached_property
     def metrics(self) -> BoundRule:

@@ -8,7 +8,7 @@ import numpy as np
 from numba import float64, int64, types
 
 from fairlib import checks
-from fairlib.rules.bound_rule import BoundRule, RuleOwner, shown
+from fairlib.rules.bound_rule import BoundRule, RuleOwner, format_setting
 from fairlib.rules.layout import Layout, Pluggable
 from fairlib.rules.rule import Feedback, Learner, Rule, Seen
 from fairlib.rules.signature import CallSignature
@@ -161,7 +161,9 @@ class BasePolicy(RuleOwner):
     def __repr__(self) -> str:
         own = {name: getattr(self, name) for name in self._more if getattr(self, name) is not None}
         more = [f"{name}={value!r}" for name, value in own.items() if (name, value) != ("plays", 1)]
-        given = [f"{name}={shown(value)}" for name, value in self.bound.settings.items() if name not in self._more]
+        given = [
+            f"{name}={format_setting(value)}" for name, value in self.bound.settings.items() if name not in self._more
+        ]
         return f"{type(self).__name__}({', '.join([repr(self.name), *more, *given])})"
 
 

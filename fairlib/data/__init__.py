@@ -6,44 +6,12 @@ A file of this package a source: `labels`, `people`, `news`, `ads`; `files` read
 what can't come with the book.
 """
 
-from fairlib.data.ads import WEEK, Ads, criteo_arms, read_criteo
-from fairlib.data.files import FilePath
-from fairlib.data.labels import MEDIAMILL, MultiLabel, arm_contexts, fourier_features, mediamill, read_arff, yeast
-from fairlib.data.news import Event, Pool, read_today
-from fairlib.data.people import ACS_NUMBERS, ACS_ONE_HOT, People, read_acs, standardised, twoyear
-from fairlib.data.stand_ins import (
-    INTERESTS,
-    KnownLog,
-    frequencies_like_mediamill,
-    labels_like_mediamill,
-    visits_like_today,
-)
+from fairlib.data import ads, files, labels, news, people, stand_ins
+from fairlib.data.ads import *
+from fairlib.data.files import *
+from fairlib.data.labels import *
+from fairlib.data.news import *
+from fairlib.data.people import *
+from fairlib.data.stand_ins import *
 
-__all__ = [
-    "FilePath",
-    "MultiLabel",
-    "yeast",
-    "MEDIAMILL",
-    "mediamill",
-    "read_arff",
-    "fourier_features",
-    "arm_contexts",
-    "People",
-    "twoyear",
-    "ACS_NUMBERS",
-    "ACS_ONE_HOT",
-    "read_acs",
-    "standardised",
-    "Pool",
-    "Event",
-    "read_today",
-    "Ads",
-    "criteo_arms",
-    "read_criteo",
-    "WEEK",
-    "frequencies_like_mediamill",
-    "labels_like_mediamill",
-    "KnownLog",
-    "INTERESTS",
-    "visits_like_today",
-]
+__all__ = [*files.__all__, *labels.__all__, *people.__all__, *news.__all__, *ads.__all__, *stand_ins.__all__]

@@ -14,6 +14,8 @@ from fairlib import checks
 from fairlib.data.files import DataPath, _lines, _short, _there
 from fairlib.delays import Law, empirical, log_normal
 
+__all__ = ["Ads", "criteo_arms", "read_criteo", "WEEK"]
+
 
 @dataclass(frozen=True, eq=False)
 class Ads:

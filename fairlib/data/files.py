@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from fairlib import checks
 
+__all__ = ["FilePath"]
+
 FilePath = str | os.PathLike[str]
 """The path of a file, as a string or a `pathlib.Path`."""
 

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.data.files import _DAMAGE, _PLAIN, DataPath, _lines, _opened, _shipped, _short, _there, _values
 
+__all__ = ["MultiLabel", "yeast", "MEDIAMILL", "mediamill", "read_arff", "fourier_features", "arm_contexts"]
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Examples with labels
 

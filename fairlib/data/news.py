@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from fairlib import checks
 from fairlib.data.files import DataPath, _lines, _short, _there
 
+__all__ = ["Pool", "Event", "read_today"]
+
 
 class Pool(NamedTuple):
     """The articles that could have been displayed in a visit.

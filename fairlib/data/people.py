@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.data.files import _PLAIN, FilePath, _lines, _shipped, _there, _values
 
+__all__ = ["People", "twoyear", "ACS_NUMBERS", "ACS_ONE_HOT", "read_acs", "standardized"]
+
 
 @dataclass(frozen=True, eq=False)
 class People:
@@ -72,7 +74,7 @@ def twoyear() -> People:
     -----
     These stand in for the census records of Grazzi et al. (2022), which have to be fetched (`read_acs`). Left out are
     the identity number, and the total of ``jc`` and ``univ``, which says nothing new. There is no constant column;
-    `standardised` adds one.
+    `standardized` adds one.
 
     Examples
     --------
@@ -146,7 +148,7 @@ def read_acs(
     People
         All people with AGEP > 16, PINCP > 100, PWGTP >= 1 and, where it is among `numbers`, WKHP > 0, as in the
         paper. `rewards` are incomes in dollars, PINCP; `features` has a constant, then `numbers`, then `one_hot`, with
-        the paper's columns 40 in all. `standardised` makes the paper's contexts of them, with d = 41.
+        the paper's columns 40 in all. `standardized` makes the paper's contexts of them, with d = 41.
 
     Raises
     ------
@@ -306,7 +308,7 @@ def _check_person(
 
 
 @checks.checked
-def standardised(
+def standardized(
     features: Annotated[ArrayLike, checks.Table(2, example=[[0.5, 1.0], [2.0, 3.0]])],
     by: Annotated[ArrayLike, checks.Table(2)] | None = None,
 ) -> NDArray[np.float64]:
@@ -333,7 +335,7 @@ def standardised(
 
     Examples
     --------
-    >>> standardised([[1.0, 7.0], [3.0, 7.0]])
+    >>> standardized([[1.0, 7.0], [3.0, 7.0]])
     array([[ 1., -1.,  0.],
            [ 1.,  1.,  0.]])
     """

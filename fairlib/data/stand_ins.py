@@ -13,6 +13,8 @@ from fairlib import checks
 from fairlib.data.labels import MultiLabel
 from fairlib.data.news import Event, Pool
 
+__all__ = ["frequencies_like_mediamill", "labels_like_mediamill", "KnownLog", "INTERESTS", "visits_like_today"]
+
 
 def frequencies_like_mediamill() -> NDArray[np.float64]:
     r"""Return 101 frequencies that agree with what is published of mediamill's labels.

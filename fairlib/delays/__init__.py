@@ -2,118 +2,14 @@
 
 The package of the chapters *Many at once, feedback late* and *When the delay tells*, after Chen, Cai, Chen, Zhang and
 Lui (2024). A learner sees, per arm, how often it was played, how many of those rewards have arrived, and their sum. Its
-doors: `laws`, of the delay; `game`, the bandit and its result; `policies`, with the rounding of probabilities;
+modules: `laws`, of the delay; `game`, the bandit and its result; `policies`, with the rounding of probabilities;
 `theory`, the bounds.
 """
 
-from fairlib.delays.game import SemiBandit, SemiResult, semi_metrics
-from fairlib.delays.laws import (
-    Law,
-    biased,
-    biased_draw,
-    empirical,
-    empirical_draw,
-    fixed,
-    fixed_draw,
-    geometric,
-    geometric_draw,
-    log_normal,
-    log_normal_draw,
-    packet_loss,
-    packet_loss_draw,
-    pareto,
-    pareto_draw,
-)
-from fairlib.delays.policies import (
-    Notes,
-    TwoBoxes,
-    cucb_d,
-    cucb_d_rule,
-    dependent_rounding,
-    fcts_d,
-    fcts_d_rule,
-    fcucb_d,
-    fcucb_d_rule,
-    fgreedy_d,
-    fgreedy_d_rule,
-    late_start,
-    late_start_rule,
-    mp_ts_d,
-    mp_ts_d_rule,
-    op_fcts_d,
-    op_fcts_d_rule,
-    op_fcucb_d,
-    op_fcucb_d_rule,
-    play_top,
-    recent_half,
-    recent_half_rule,
-    take_turns,
-    two_box,
-    two_box_rule,
-)
-from fairlib.delays.theory import (
-    best_quantile,
-    fcts_d_fairness_bound,
-    fcts_d_reward_bound,
-    fcucb_d_fairness_bound,
-    fcucb_d_reward_bound,
-    op_fcts_d_fairness_bound,
-    op_fcts_d_reward_bound,
-    op_fcucb_d_fairness_bound,
-    op_fcucb_d_reward_bound,
-)
+from fairlib.delays import game, laws, policies, theory
+from fairlib.delays.game import *
+from fairlib.delays.laws import *
+from fairlib.delays.policies import *
+from fairlib.delays.theory import *
 
-__all__ = [
-    "Law",
-    "fixed_draw",
-    "fixed",
-    "geometric_draw",
-    "geometric",
-    "pareto_draw",
-    "pareto",
-    "packet_loss_draw",
-    "packet_loss",
-    "biased_draw",
-    "biased",
-    "log_normal_draw",
-    "log_normal",
-    "empirical_draw",
-    "empirical",
-    "SemiResult",
-    "SemiBandit",
-    "semi_metrics",
-    "dependent_rounding",
-    "play_top",
-    "take_turns",
-    "fcucb_d_rule",
-    "fcucb_d",
-    "fcts_d_rule",
-    "fcts_d",
-    "op_fcucb_d_rule",
-    "op_fcucb_d",
-    "op_fcts_d_rule",
-    "op_fcts_d",
-    "TwoBoxes",
-    "two_box_rule",
-    "two_box",
-    "Notes",
-    "recent_half_rule",
-    "recent_half",
-    "cucb_d_rule",
-    "cucb_d",
-    "mp_ts_d_rule",
-    "mp_ts_d",
-    "fgreedy_d_rule",
-    "fgreedy_d",
-    "late_start_rule",
-    "late_start",
-    "fcucb_d_reward_bound",
-    "fcucb_d_fairness_bound",
-    "fcts_d_reward_bound",
-    "fcts_d_fairness_bound",
-    "op_fcucb_d_reward_bound",
-    "op_fcucb_d_fairness_bound",
-    "op_fcts_d_reward_bound",
-    "op_fcts_d_fairness_bound",
-    "best_quantile",
-]
+__all__ = [*laws.__all__, *game.__all__, *policies.__all__, *theory.__all__]

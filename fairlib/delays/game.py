@@ -12,6 +12,8 @@ from fairlib.core import Bandit, BoundRule, Number, Result, arm_metrics
 from fairlib.delays.laws import Law
 from fairlib.merit import Merit, fair_policy
 
+__all__ = ["SemiResult", "SemiBandit", "semi_metrics"]
+
 Quantile = Annotated[float, checks.Real(above=0, high=1)]
 
 

@@ -12,9 +12,27 @@ from numpy.typing import ArrayLike
 from fairlib import checks
 from fairlib.core import Array, Delay
 
+__all__ = [
+    "Law",
+    "fixed_draw",
+    "fixed",
+    "geometric_draw",
+    "geometric",
+    "pareto_draw",
+    "pareto",
+    "packet_loss_draw",
+    "packet_loss",
+    "biased_draw",
+    "biased",
+    "log_normal_draw",
+    "log_normal",
+    "empirical_draw",
+    "empirical",
+]
+
 
 @dataclass(frozen=True, eq=False)
-class WholeRounds(checks.Constraint):
+class _WholeRounds(checks.Constraint):
     """A list of whole numbers of rounds, or infinity for never, one for each arm."""
 
     def _take(self, name: str, value: Any) -> Array:
@@ -31,7 +49,7 @@ class WholeRounds(checks.Constraint):
         return late
 
 
-Rounds = Annotated[ArrayLike, WholeRounds()]
+Rounds = Annotated[ArrayLike, _WholeRounds()]
 
 
 class Law(Delay):
@@ -382,7 +400,7 @@ def empirical(delays: Sequence[ArrayLike]) -> Law:
     listed = isinstance(delays, Sequence | np.ndarray) and not isinstance(delays, str)
     if not listed or getattr(delays, "shape", None) == () or len(delays) == 0:
         raise TypeError(f"delays must be a list with a list of delays for each arm, not {checks.said(delays)}")
-    samples = [np.sort(WholeRounds()(f"delays[{a}]", sample)) for a, sample in enumerate(delays)]
+    samples = [np.sort(_WholeRounds()(f"delays[{a}]", sample)) for a, sample in enumerate(delays)]
     table = np.zeros((len(samples), max(map(len, samples))))
     for row, sample in zip(table, samples, strict=True):
         row[: len(sample)] = sample

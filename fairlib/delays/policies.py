@@ -10,6 +10,34 @@ from fairlib.core import Array, Number, PerArm, Policy, ask, helper, rule, share
 from fairlib.delays.game import _cap
 from fairlib.merit import Box, Merit, best_in_box, play_by_merit
 
+__all__ = [
+    "dependent_rounding",
+    "play_top",
+    "take_turns",
+    "fcucb_d_rule",
+    "fcucb_d",
+    "fcts_d_rule",
+    "fcts_d",
+    "op_fcucb_d_rule",
+    "op_fcucb_d",
+    "op_fcts_d_rule",
+    "op_fcts_d",
+    "TwoBoxes",
+    "two_box_rule",
+    "two_box",
+    "Notes",
+    "recent_half_rule",
+    "recent_half",
+    "cucb_d_rule",
+    "cucb_d",
+    "mp_ts_d_rule",
+    "mp_ts_d",
+    "fgreedy_d_rule",
+    "fgreedy_d",
+    "late_start_rule",
+    "late_start",
+]
+
 Plays = Annotated[int, checks.InBody(checks.Integer(1, example=1))]
 Radius = Annotated[
     tuple[float, float], checks.Pair(checks.Real(0), "two numbers (a, b), such as (0.0, 1.5)", example=(0.1, 0.2))

@@ -13,6 +13,18 @@ from fairlib import checks
 from fairlib.delays.game import Quantile, SemiBandit
 from fairlib.merit import Merit
 
+__all__ = [
+    "fcucb_d_reward_bound",
+    "fcucb_d_fairness_bound",
+    "fcts_d_reward_bound",
+    "fcts_d_fairness_bound",
+    "op_fcucb_d_reward_bound",
+    "op_fcucb_d_fairness_bound",
+    "op_fcts_d_reward_bound",
+    "op_fcts_d_fairness_bound",
+    "best_quantile",
+]
+
 
 @checks.checked
 def fcucb_d_reward_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:

@@ -7,7 +7,6 @@ as in plain Python.
 """
 
 import builtins
-import dis
 import inspect
 import math
 import sys
@@ -32,7 +31,7 @@ from fairlib.engine.simulate import check_memory
 from fairlib.engine.stepping import AnyPolicy, ArmsSession, Session, make_session
 from fairlib.rules.argument_block import BlockCall
 from fairlib.rules.rule import Rule
-from fairlib.rules.snapshot import PACKAGE, codes, is_library
+from fairlib.rules.snapshot import PACKAGE, is_library, names_used
 
 _PLAIN, _SWIFT = 300, 3000  # rounds in plain Python, where a rule is slow, and compiled
 
@@ -209,9 +208,10 @@ def _telling(told: list[Any], on_arms: bool) -> Callable[..., Any]:
     return draw
 
 
-# What the rule knows the engine's arrays by. Its memory, `p` and the posts of the news are to be written to.
+# The rule's names of the engine's arrays. It may write to its memory, to `p`, and to the cursors of the feedback.
 _NAMES = {"params": "its settings", "selected": "seen.selected", "observed": "seen.observed", "total": "seen.total"}
-_NAMES |= {"arms": "news.arm", "rewards": "news.reward", "rounds": "news.round", "chances": "news.chance"}
+_NAMES |= {"arms": "feedback.arm", "rewards": "feedback.reward"}
+_NAMES |= {"rounds": "feedback.round", "chances": "feedback.chance"}
 _NAMES |= {"contexts": "now.contexts", "groups": "now.groups", "ridge": "ridge", "past": "past"}
 
 
@@ -297,37 +297,33 @@ def _found(function: FunctionType, with_defaults: bool) -> Iterator[tuple[str, A
         given = inspect.signature(function, follow_wrapped=False).parameters.values()
         found |= {each.name: each.default for each in given if each.default is not each.empty}
     yield from ((f"refers to {name!r}", value) for name, value in found.items())
-    for code in codes(function.__code__):
-        path, module = "", None  # the module that the step before has found
-        before: Any
-        for step in dis.get_instructions(code):
-            kind, name = step.opname, step.argval
-            if kind == "EXTENDED_ARG":
-                continue
-            before, module = module, None
-            value: Any = None
-            if before is not None:
-                if kind not in ("LOAD_ATTR", "LOAD_METHOD"):
-                    yield f"hands on the module {path!r}", _Forbidden(" (call its functions by their names)")
-                path, value = f"{path}.{name}", getattr(before, name, None)
-                if isinstance(value, FunctionType) or not (callable(value) and _is_library(before.__name__)):
-                    yield f"refers to {path!r}", value
-            elif kind == "LOAD_GLOBAL":
-                path, value = name, function.__globals__.get(name, getattr(builtins, name, None))
-                yield f"refers to {name!r}", value
-            elif kind == "LOAD_DEREF":
-                path, value = name, closed.get(name)
-            elif kind in ("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL") or (
-                kind in ("STORE_DEREF", "DELETE_DEREF") and name in function.__code__.co_freevars
-            ):
-                yield f"sets {name!r}", _Forbidden(" (keep memory in arguments such as low: PerArm)")
-            elif kind == "LOAD_BUILD_CLASS":
-                yield "defines a class", _Forbidden(" (write it as functions)")
-            elif kind == "IMPORT_NAME":
-                yield f"imports {name!r}", _Forbidden(" (import it outside, where it can be looked at)")
-            elif kind.endswith(("_ATTR", "_METHOD")) and (name in _DOORS or name.startswith("__")):
-                yield f"asks for {name!r}", _Forbidden()
-            module = value if isinstance(value, ModuleType) else None
+    module, handed = None, ""  # that the step before has found, and its name
+    for kind, name, names, _ in names_used(function):
+        before, module = module, None
+        value: Any = None
+        path = ".".join(names)
+        if before is not None:
+            if kind != "attribute":
+                yield f"hands on the module {handed!r}", _Forbidden(" (call its functions by their names)")
+            path, value = path or f"{handed}.{name}", getattr(before, str(name), None)
+            if isinstance(value, FunctionType) or not (callable(value) and _is_library(before.__name__)):
+                yield f"refers to {path!r}", value
+        elif kind == "global":
+            value = function.__globals__.get(name, getattr(builtins, name, None))
+            yield f"refers to {name!r}", value
+        elif kind == "free":
+            value = closed.get(name)
+        elif kind in ("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL") or (
+            kind in ("STORE_DEREF", "DELETE_DEREF") and name in function.__code__.co_freevars
+        ):
+            yield f"sets {name!r}", _Forbidden(" (keep memory in arguments such as low: PerArm)")
+        elif kind == "LOAD_BUILD_CLASS":
+            yield "defines a class", _Forbidden(" (write it as functions)")
+        elif kind == "IMPORT_NAME":
+            yield f"imports {name!r}", _Forbidden(" (import it outside, where it can be looked at)")
+        elif (kind == "attribute" or kind.endswith(("_ATTR", "_METHOD"))) and (name in _DOORS or name.startswith("__")):
+            yield f"asks for {name!r}", _Forbidden()
+        module, handed = (value if isinstance(value, ModuleType) else None), path
 
 
 def _objection(value: Any) -> str | None:

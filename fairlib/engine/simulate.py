@@ -269,25 +269,27 @@ def _on_arms(game: ArmsSession, horizon: int, room: int, **common: Any) -> int:
     cursors, waits = np.zeros(2 * bound.readers, np.int64), room if bound.readers else 0
     feedback = np.empty(waits, np.int64), np.empty(waits), np.empty(waits, np.int64), np.empty(waits)
     metric_params, sums = game.metrics.numbers(sizes), game.metrics.state(sizes)
-    blocks = (  # held here while the loop uses them
-        pack_arrays(params, state, *counts, cursors, *feedback, p),
-        pack_arrays(game.table),
-        pack_arrays(game.delay_params),
-        pack_arrays(metric_params, sums, p, counts[0]),
-    )
+    blocks = {  # held here while the loop uses them
+        "rule_block": pack_arrays(params, state, *counts, cursors, *feedback, p),
+        "draw_block": pack_arrays(game.table),
+        "delay_block": pack_arrays(game.delay_params),
+        "metrics_block": pack_arrays(metric_params, sums, p, counts[0]),
+    }
     functions = (each.compiled for each in (game.rule, game.draw, game.delay, game.metrics_function))
-    run = ArmsRun(
-        *(each.ctypes.data for each in blocks),
-        has_delay=game.has_delay,
-        plays=game.plays,
-        capacity=room,
-        p=p,
+    fields: dict[str, Any] = {
+        **{name: block.ctypes.data for name, block in blocks.items()},
+        **{
+            "has_delay": game.has_delay,
+            "plays": game.plays,
+            "capacity": room,
+            "p": p,
+            "cursors": cursors,
+            "sums": sums,
+        },
         **dict(zip(("selected", "observed", "total"), counts, strict=True)),
-        cursors=cursors,
         **dict(zip(("arms", "rewards", "rounds", "chances"), feedback, strict=True)),
-        sums=sums,
-        **common,
-    )
+    }
+    run = ArmsRun(**fields, **common)
     return int(entry_point(compiled_arms_loop())(*functions, run))  # all that it is given is of the right types
 
 
@@ -301,29 +303,20 @@ def _on_contexts(game: ContextSession, horizon: int, _: int, **common: Any) -> i
     cursors = np.zeros(2 * bound.readers, np.int64)
     feedback = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.int64), np.zeros(1)  # of the round before
     metric_params, sums = game.metrics.numbers(sizes), game.metrics.state(sizes)
-    blocks = (
-        pack_arrays(params, state, contexts, groups, *ridge, *past, cursors, *feedback, p),
-        pack_arrays(game.table, contexts, groups, means, rewards),
-        pack_arrays(metric_params, sums, groups, means, p),
-    )
+    blocks = {
+        "rule_block": pack_arrays(params, state, contexts, groups, *ridge, *past, cursors, *feedback, p),
+        "draw_block": pack_arrays(game.table, contexts, groups, means, rewards),
+        "metrics_block": pack_arrays(metric_params, sums, groups, means, p),
+    }
     functions = (each.compiled for each in (game.rule, game.draw, game.metrics_function))
     names = "feedback_arms", "feedback_rewards", "feedback_rounds", "feedback_chances"
-    run = ContextsRun(
-        *(each.ctypes.data for each in blocks),
-        n_groups=sizes["G"],
-        p=p,
-        selected=selected,
-        contexts=contexts,
-        groups=groups,
-        means=means,
-        rewards=rewards,
-        ridge=ridge,
-        past=past,
-        cursors=cursors,
+    fields: dict[str, Any] = {
+        **{name: block.ctypes.data for name, block in blocks.items()},
+        **{"n_groups": sizes["G"], "p": p, "selected": selected, "contexts": contexts, "groups": groups},
+        **{"means": means, "rewards": rewards, "ridge": ridge, "past": past, "cursors": cursors, "sums": sums},
         **dict(zip(names, feedback, strict=True)),
-        sums=sums,
-        **common,
-    )
+    }
+    run = ContextsRun(**fields, **common)
     return int(entry_point(compiled_context_loop())(*functions, run))
 
 

@@ -277,7 +277,7 @@ class ArmsSession(Session):
         for t in range(1, horizon + 1):
             seen = Seen(t, agent.selected, agent.observed, agent.total)
             if watched:
-                seen = Seen(t, *(each.copy() for each in seen[1:]))
+                seen = Seen(t, agent.selected.copy(), agent.observed.copy(), agent.total.copy())
             chosen = agent.choose(t, policy_rng)
             agent.record(t, chosen)
             rewards = np.zeros(self.plays)

@@ -11,6 +11,17 @@ from fairlib.baselines.linear import posterior_draw
 from fairlib.core import ContextPolicy, Ridge, dot, explore, posterior_settings, rule, width
 from fairlib.merit import Box, Merit, best_in_box, cut, play_by_merit
 
+__all__ = [
+    "fairx_linucb_rule",
+    "fairx_linucb",
+    "fairx_lints_rule",
+    "fairx_lints",
+    "fairx_lineg_rule",
+    "fairx_lineg",
+    "most_favourable",
+    "fairx_linucb_search",
+]
+
 
 @rule
 def fairx_linucb_rule(radius, merit, now, ridge, box: Box, p):
@@ -40,7 +51,7 @@ def fairx_linucb(merit: Merit, radius: checks.NonNegative, ridge: checks.Positiv
     radius : float
         The radius :math:`\sqrt\beta`, at least 0, the same in each round; see `linucb_radius`.
     ridge : float
-        The regulariser :math:`\lambda`, above 0.
+        The regularizer :math:`\lambda`, above 0.
 
     Returns
     -------
@@ -146,7 +157,7 @@ def fairx_lineg(merit: Merit, epsilon: checks.UnitInterval, ridge: checks.Positi
     epsilon : float
         Share of the rounds spent on exploring, in [0, 1].
     ridge : float
-        The regulariser :math:`\lambda`, above 0.
+        The regularizer :math:`\lambda`, above 0.
 
     Returns
     -------
@@ -277,7 +288,7 @@ def fairx_linucb_search(
     radius : float
         The radius of the ellipsoid, at least 0, the same in each round.
     ridge : float
-        The regulariser, above 0.
+        The regularizer, above 0.
     method : str
         How line 7 is attempted: ``"search"`` or, as the paper has it, ``"gradient"``; see `most_favourable`.
 

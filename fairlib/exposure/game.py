@@ -22,6 +22,16 @@ from fairlib.core import (
 )
 from fairlib.merit import Merit, clipped, cut, fair_policy, play_by_merit, power
 
+__all__ = [
+    "ExposureResult",
+    "ExposureBandit",
+    "games_of_low_merit",
+    "games_of_steep_merit",
+    "ContextExposureBandit",
+    "exposure_metrics",
+    "context_exposure_metrics",
+]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExposureResult(Result):

@@ -16,6 +16,19 @@ from fairlib.merit import (
     play_by_merit,
 )
 
+__all__ = [
+    "fairx_ucb_rule",
+    "fairx_ucb",
+    "fairx_ucb_gradient_rule",
+    "fairx_ucb_gradient",
+    "fairx_ts_rule",
+    "fairx_ts",
+    "fairx_ts_gaussian_rule",
+    "fairx_ts_gaussian",
+    "fairx_eg_rule",
+    "fairx_eg",
+]
+
 
 @rule
 def fairx_ucb_rule(width, merit, seen, box: Box, p):

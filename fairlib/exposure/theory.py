@@ -9,6 +9,22 @@ from fairlib import checks
 from fairlib.core import check_no_delay
 from fairlib.exposure.game import ContextExposureBandit, ExposureBandit
 
+__all__ = [
+    "fairness_lower_bound",
+    "fairx_ucb_width",
+    "fairx_ucb_fairness_bound",
+    "fairx_ucb_reward_bound",
+    "fairx_ucb_log_bound",
+    "fairx_ts_fairness_bound",
+    "fairx_ts_reward_bound",
+    "linucb_radius",
+    "total_width",
+    "fairx_linucb_fairness_bound",
+    "fairx_linucb_reward_bound",
+    "fairx_lints_fairness_bound",
+    "fairx_lints_reward_bound",
+]
+
 
 @checks.checked
 def fairness_lower_bound(ratio: checks.Positive, horizon: checks.Horizons) -> NDArray[np.float64]:

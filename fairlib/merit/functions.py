@@ -16,6 +16,27 @@ from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.layout import Layout, Pluggable
 from fairlib.rules.signature import CallSignature
 
+__all__ = [
+    "VALUE",
+    "BEST",
+    "SOLVE",
+    "Merit",
+    "exponential_value",
+    "exponential_best",
+    "exponential",
+    "power_value",
+    "power_best",
+    "power",
+    "clipped_value",
+    "clipped_best",
+    "clipped",
+    "fair_policy",
+    "as_merit",
+    "cut",
+    "play_by_merit",
+    "optimistic_means",
+]
+
 VALUE = CallSignature(
     what="a merit function",
     flat="params, x",

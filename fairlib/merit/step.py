@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from fairlib.core import PerArm, helper
 
+__all__ = ["MeritFunctions", "Box", "best_in_box", "exponential_in_box", "upper_ends", "dinkelbach", "search_best"]
+
 
 class MeritFunctions(NamedTuple):
     """A merit function as rules have it: what `cut`, `best_in_box` and `play_by_merit` need."""

@@ -1,129 +1,15 @@
 """The best of their own group: relative ranks, group meritocratic fairness and Fair-Greedy (Grazzi et al., 2022).
 
-The package of the chapters *Best of their group* and *A pool of candidates*. Its doors: `distributions`, of the
+The package of the chapters *Best of their group* and *A pool of candidates*. Its modules: `distributions`, of the
 rewards in a group; `game`, the bandit, its result and the chances of its groups; `worlds`, where candidates come from;
 `policies`; `theory`, the price of fairness and the bounds.
 """
 
-from fairlib.ranks.distributions import RewardDistribution, empirical, flat, rank, uniform_sum
-from fairlib.ranks.game import RankBandit, RankResult, acceptance_given_past, rank_metrics
-from fairlib.ranks.policies import (
-    Half,
-    Lists,
-    compare_with,
-    count_at_most,
-    count_in_group,
-    fair_greedy,
-    fair_greedy_first_rule,
-    fair_greedy_rarely,
-    fair_greedy_rarely_rule,
-    fair_greedy_rule,
-    fair_greedy_v2,
-    fair_greedy_v2_rule,
-    gmf,
-    gmf_rule,
-    learn,
-    oful_as_published,
-    oful_as_published_rule,
-    oracle_cdf,
-    oracle_cdf_rule,
-    oracle_rewards,
-    oracle_rewards_rule,
-    quick_dot,
-    rank_unseen,
-    ranks_in_groups,
-    reward_optimal,
-    reward_optimal_rule,
-    sort_in_groups,
-)
-from fairlib.ranks.theory import (
-    Constants,
-    chance_of_each,
-    clash,
-    constants,
-    counted_from,
-    estimate_radius,
-    explored_from,
-    fair_greedy_bound,
-    fair_greedy_log_bound,
-    least_exploration,
-    price_probability,
-    printed_bound,
-    rank_error,
-)
-from fairlib.ranks.worlds import (
-    WeightedBandit,
-    candidate,
-    employer,
-    mixed_draw,
-    mixed_groups,
-    noisy_people_draw,
-    people_draw,
-    section_6,
-    separate_draw,
-    separate_groups,
-    somebody,
-)
+from fairlib.ranks import distributions, game, policies, theory, worlds
+from fairlib.ranks.distributions import *
+from fairlib.ranks.game import *
+from fairlib.ranks.policies import *
+from fairlib.ranks.theory import *
+from fairlib.ranks.worlds import *
 
-__all__ = [
-    "RewardDistribution",
-    "uniform_sum",
-    "empirical",
-    "flat",
-    "rank",
-    "RankResult",
-    "RankBandit",
-    "rank_metrics",
-    "WeightedBandit",
-    "candidate",
-    "separate_draw",
-    "separate_groups",
-    "section_6",
-    "mixed_draw",
-    "mixed_groups",
-    "somebody",
-    "people_draw",
-    "noisy_people_draw",
-    "employer",
-    "Half",
-    "learn",
-    "quick_dot",
-    "compare_with",
-    "count_at_most",
-    "count_in_group",
-    "ranks_in_groups",
-    "rank_unseen",
-    "fair_greedy_rule",
-    "fair_greedy_first_rule",
-    "fair_greedy",
-    "fair_greedy_v2_rule",
-    "fair_greedy_v2",
-    "Lists",
-    "sort_in_groups",
-    "fair_greedy_rarely_rule",
-    "fair_greedy_rarely",
-    "gmf_rule",
-    "gmf",
-    "reward_optimal_rule",
-    "reward_optimal",
-    "oful_as_published_rule",
-    "oful_as_published",
-    "oracle_cdf_rule",
-    "oracle_cdf",
-    "oracle_rewards_rule",
-    "oracle_rewards",
-    "acceptance_given_past",
-    "clash",
-    "price_probability",
-    "Constants",
-    "constants",
-    "rank_error",
-    "counted_from",
-    "chance_of_each",
-    "explored_from",
-    "least_exploration",
-    "estimate_radius",
-    "fair_greedy_bound",
-    "fair_greedy_log_bound",
-    "printed_bound",
-]
+__all__ = [*distributions.__all__, *game.__all__, *worlds.__all__, *policies.__all__, *theory.__all__]

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.core import helper, shown
+from fairlib.core import format_setting, helper
+
+__all__ = ["RewardDistribution", "uniform_sum", "empirical", "flat", "rank"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +57,7 @@ class RewardDistribution:
             raise ValueError(f"coefficients must be {breaks.size} rows, as there are breaks, the last 1, 0, 0, ...")
 
     def __repr__(self) -> str:
-        return f"RewardDistribution({shown(self.breaks)}, {shown(self.coefficients)})"
+        return f"RewardDistribution({format_setting(self.breaks)}, {format_setting(self.coefficients)})"
 
     @checks.checked
     def cdf(self, rewards: Annotated[ArrayLike, checks.Table()]) -> NDArray[np.float64]:

@@ -15,6 +15,8 @@ from fairlib.engine.seeding import AnySeed, root
 from fairlib.engine.stepping import ContextRun, ContextSession
 from fairlib.ranks.distributions import RewardDistribution, flat, rank
 
+__all__ = ["RankResult", "RankBandit", "rank_metrics", "acceptance_given_past"]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankResult(Result):

@@ -26,6 +26,36 @@ from fairlib.core import (
 from fairlib.ranks.distributions import flat, rank
 from fairlib.ranks.game import RankBandit
 
+__all__ = [
+    "Half",
+    "learn",
+    "quick_dot",
+    "compare_with",
+    "count_at_most",
+    "count_in_group",
+    "ranks_in_groups",
+    "rank_unseen",
+    "fair_greedy_rule",
+    "fair_greedy_first_rule",
+    "fair_greedy",
+    "fair_greedy_v2_rule",
+    "fair_greedy_v2",
+    "Lists",
+    "sort_in_groups",
+    "fair_greedy_rarely_rule",
+    "fair_greedy_rarely",
+    "gmf_rule",
+    "gmf",
+    "reward_optimal_rule",
+    "reward_optimal",
+    "oful_as_published_rule",
+    "oful_as_published",
+    "oracle_cdf_rule",
+    "oracle_cdf",
+    "oracle_rewards_rule",
+    "oracle_rewards",
+]
+
 # Fair-Greedy (Sections 4 and 7) --------------------------------------------------------------------------------------
 
 
@@ -54,13 +84,13 @@ class Half(NamedTuple):
 
 
 @helper(forceinline=False)
-def learn(regulariser: float, noise: float, rounds: int, past: Past, half: Half, rng: Any) -> None:
+def learn(regularizer: float, noise: float, rounds: int, past: Past, half: Half, rng: Any) -> None:
     r"""Estimate the parameter from the first rounds (line 2).
 
     Parameters
     ----------
-    regulariser : float
-        The regulariser :math:`\lambda_0`.
+    regularizer : float
+        The regularizer :math:`\lambda_0`.
     noise : float
         The magnitude :math:`\rho` of the noise.
     rounds : int
@@ -83,7 +113,7 @@ def learn(regulariser: float, noise: float, rounds: int, past: Past, half: Half,
     d, known = half.mean.size, max(int(half.rounds[0]), 0)  # a file may say less, and there is no such row
     if known == 0:
         for i in range(d):
-            half.root[i, i] = 1.0 / math.sqrt(regulariser)
+            half.root[i, i] = 1.0 / math.sqrt(regularizer)
     for s in range(known, rounds):
         absorb(half.mean, half.root, past.contexts[s, past.played[s]], past.rewards[s])
     half.rounds[0] = rounds
@@ -307,11 +337,11 @@ def rank_unseen(ranks: Any, by_lot: float, rng: Any) -> None:
 
 
 @rule
-def fair_greedy_rule(regulariser, noise, now, past, half: Half, longest: Number, rng, p):
+def fair_greedy_rule(regularizer, noise, now, past, half: Half, longest: Number, rng, p):
     """Choose the highest estimated rank within an arm's own past (Algorithm 1)."""
     start, end = (now.t - 1) // 2, now.t - 1  # the rounds of the second half; line 1 is `now`
     if start > half.rounds[0]:  # line 2, where the first half has grown
-        learn(regulariser, noise, start, past, half, rng)
+        learn(regularizer, noise, start, past, half, rng)
     count_at_most(half.estimate, now.contexts, past.contexts, start, end, longest, p)  # line 3
     for a in range(p.size):
         p[a] /= max(end - start, 1)
@@ -319,11 +349,11 @@ def fair_greedy_rule(regulariser, noise, now, past, half: Half, longest: Number,
 
 
 @rule
-def fair_greedy_first_rule(regulariser, noise, now, past, half: Half, longest: Number, rng, p):
+def fair_greedy_first_rule(regularizer, noise, now, past, half: Half, longest: Number, rng, p):
     """Choose as the public code does: of the candidates with the highest estimated rank, the first."""
     start, end = (now.t - 1) // 2, now.t - 1
     if start > half.rounds[0]:
-        learn(regulariser, noise, start, past, half, rng)
+        learn(regularizer, noise, start, past, half, rng)
     count_at_most(half.estimate, now.contexts, past.contexts, start, end, longest, p)
     return largest(p)  # of the counts: all ranks are counts over one number
 
@@ -346,7 +376,7 @@ def fair_greedy(
     Parameters
     ----------
     ridge : float
-        The regulariser :math:`\lambda`, above 0; 0.1 in the paper's experiments.
+        The regularizer :math:`\lambda`, above 0; 0.1 in the paper's experiments.
     noise : float
         The magnitude :math:`\rho` of the noise that is added to the estimate, in (0, 1]. It only has to break ties.
     ties : str
@@ -372,15 +402,15 @@ def fair_greedy(
     True
     """
     chosen = fair_greedy_rule if ties == "any" else fair_greedy_first_rule
-    return ContextPolicy("Fair-Greedy", chosen, regulariser=ridge, noise=noise)
+    return ContextPolicy("Fair-Greedy", chosen, regularizer=ridge, noise=noise)
 
 
 @rule
-def fair_greedy_v2_rule(regulariser, noise, by_lot, now, past, half: Half, longest: Number, rng, p):
+def fair_greedy_v2_rule(regularizer, noise, by_lot, now, past, half: Half, longest: Number, rng, p):
     """Choose the highest estimated rank within all past candidates of the same group (Algorithm 2)."""
     start, end = (now.t - 1) // 2, now.t - 1  # the rounds of the second half; line 1 is `now`
     if start > half.rounds[0]:  # line 2, where the first half has grown
-        learn(regulariser, noise, start, past, half, rng)
+        learn(regularizer, noise, start, past, half, rng)
     ranks_in_groups(half.estimate, now, past, start, end, longest, p)  # line 3
     rank_unseen(p, by_lot, rng)  # where line 3 divides by 0
     any_of_the_best(p)  # line 4
@@ -400,7 +430,7 @@ def fair_greedy_v2(
     Parameters
     ----------
     ridge : float
-        The regulariser :math:`\lambda`, above 0.
+        The regularizer :math:`\lambda`, above 0.
     noise : float
         The magnitude :math:`\rho` of the noise that is added to the estimate, in (0, 1].
     unseen : str
@@ -426,7 +456,7 @@ def fair_greedy_v2(
     >>> bool(fl.simulate(game, fair_greedy_v2(), 500, runs=20).fairness_regret[:, -1].mean() < 40)
     True
     """
-    settings: dict[str, Any] = {"regulariser": ridge, "noise": noise, "by_lot": float(unseen == "random")}
+    settings: dict[str, Any] = {"regularizer": ridge, "noise": noise, "by_lot": float(unseen == "random")}
     return ContextPolicy("Fair-Greedy V2", fair_greedy_v2_rule, **settings)
 
 
@@ -489,12 +519,12 @@ def sort_in_groups(estimate: Any, past: Past, start: int, end: int, lists: Lists
 
 
 @rule
-def fair_greedy_rarely_rule(growth, regulariser, noise, now, past, half: Half, due: Number, lists: Lists, rng, p):
+def fair_greedy_rarely_rule(growth, regularizer, noise, now, past, half: Half, due: Number, lists: Lists, rng, p):
     """Choose as Fair-Greedy V2, with estimates that are kept until the data have grown by a factor."""
     if now.t >= max(due[0], 3.0):  # before round 3 there is nothing to learn from
         due[0] = max(now.t + 1.0, math.ceil(growth * now.t))
         start, end = (now.t - 1) // 2, now.t - 1
-        learn(regulariser, noise, start, past, half, rng)
+        learn(regularizer, noise, start, past, half, rng)
         sort_in_groups(half.estimate, past, start, end, lists)
     values = lists.values.reshape(-1)
     for a in range(p.size):
@@ -522,7 +552,7 @@ def fair_greedy_rarely(
     growth : float
         The factor, above 1 and at most a million.
     ridge : float
-        The regulariser :math:`\lambda`, above 0.
+        The regularizer :math:`\lambda`, above 0.
     noise : float
         The magnitude :math:`\rho` of the noise that is added to the estimate, in (0, 1].
 
@@ -544,7 +574,7 @@ def fair_greedy_rarely(
     >>> bool(result.fairness_regret[:, -1].mean() < 35)
     True
     """
-    settings: dict[str, Any] = {"growth": growth, "regulariser": ridge, "noise": noise}
+    settings: dict[str, Any] = {"growth": growth, "regularizer": ridge, "noise": noise}
     return ContextPolicy("Fair-Greedy, rarely", fair_greedy_rarely_rule, **settings)
 
 
@@ -655,7 +685,7 @@ def oful_as_published(exploration: checks.NonNegative = 1.0, ridge: checks.Posit
     exploration : float
         The factor e, at least 0; 1 in the simulation, 0.1 and 0.01 with the Census.
     ridge : float
-        The regulariser :math:`\lambda`, above 0.
+        The regularizer :math:`\lambda`, above 0.
 
     Returns
     -------
@@ -695,7 +725,7 @@ def oracle_cdf(game: RankBandit, ridge: checks.PositiveScale = 0.1) -> ContextPo
     game : RankBandit
         The game that it is told of.
     ridge : float
-        The regulariser :math:`\lambda`, above 0.
+        The regularizer :math:`\lambda`, above 0.
 
     Returns
     -------

@@ -13,6 +13,22 @@ from fairlib.ranks.game import RankBandit
 from fairlib.ranks.policies import RankNoise
 from fairlib.ranks.worlds import WeightedBandit
 
+__all__ = [
+    "clash",
+    "price_probability",
+    "Constants",
+    "constants",
+    "rank_error",
+    "counted_from",
+    "chance_of_each",
+    "explored_from",
+    "least_exploration",
+    "estimate_radius",
+    "fair_greedy_bound",
+    "fair_greedy_log_bound",
+    "printed_bound",
+]
+
 # The price of fairness (Appendix F) ----------------------------------------------------------------------------------
 
 
@@ -459,7 +475,7 @@ def estimate_radius(
     failure : float
         The probability that it ever fails is at most a quarter of this :math:`\delta`, which is in (0, 1).
     ridge : float
-        The regulariser :math:`\lambda`, above 0.
+        The regularizer :math:`\lambda`, above 0.
     noise : float
         The magnitude :math:`\rho`, in (0, 1].
 
@@ -520,7 +536,7 @@ def fair_greedy_bound(
         The probability that the bound fails, in (0, 1): :math:`\delta`, or :math:`2\delta` if groups are drawn at
         random, as counting them then takes one half.
     ridge : float
-        The regulariser :math:`\lambda`, above 0.
+        The regularizer :math:`\lambda`, above 0.
     noise : float
         The magnitude :math:`\rho`, in (0, 1].
     alpha : float
@@ -580,7 +596,7 @@ def fair_greedy_log_bound(
         The probability that the bound fails, in (0, 1): :math:`\delta`, or :math:`2\delta` if groups are drawn at
         random, as counting them then takes one half.
     ridge : float
-        The regulariser :math:`\lambda`, above 0.
+        The regularizer :math:`\lambda`, above 0.
     noise : float
         The magnitude :math:`\rho`, in (0, 1].
     alpha : float
@@ -636,7 +652,7 @@ def printed_bound(
         The probability :math:`\delta`, in (0, 1), half of it each for :math:`\delta_1` and :math:`\delta_2` if groups
         are drawn at random.
     ridge : float
-        The regulariser :math:`\lambda`, above 0.
+        The regularizer :math:`\lambda`, above 0.
     alpha : float
         The share :math:`\alpha`, in (0, 1).
 

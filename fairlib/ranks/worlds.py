@@ -11,6 +11,20 @@ from fairlib.core import World, dot, helper
 from fairlib.ranks.distributions import empirical, uniform_sum
 from fairlib.ranks.game import RankBandit
 
+__all__ = [
+    "WeightedBandit",
+    "candidate",
+    "separate_draw",
+    "separate_groups",
+    "section_6",
+    "mixed_draw",
+    "mixed_groups",
+    "somebody",
+    "people_draw",
+    "noisy_people_draw",
+    "employer",
+]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WeightedBandit(RankBandit):
@@ -325,14 +339,14 @@ def employer(
 ) -> RankBandit:
     r"""Return the game of an employer who chooses among people from data (Section 7, appendices D.2 and E.1).
 
-    The true parameter is that of a ridge regression of `rewards` on `contexts`, with regulariser :math:`10^{-8}`, or
+    The true parameter is that of a ridge regression of `rewards` on `contexts`, with regularizer :math:`10^{-8}`, or
     one that was learnt elsewhere; a person's expected reward is what it predicts, and the groups' distributions are
     those of these predictions.
 
     Parameters
     ----------
     contexts : array_like, shape (n, d)
-        What is known of each person, as `fairlib.data.standardised` makes it.
+        What is known of each person, as `fairlib.data.standardized` makes it.
     groups : array_like of int, shape (n,)
         Each person's group, from 0; there must be somebody in each up to the largest.
     rewards : array_like, shape (n,)
@@ -359,9 +373,9 @@ def employer(
 
     Examples
     --------
-    >>> from fairlib.data import standardised, twoyear
+    >>> from fairlib.data import standardized, twoyear
     >>> people = twoyear()
-    >>> x, groups, wages = standardised(people.features), people.groups, people.rewards
+    >>> x, groups, wages = standardized(people.features), people.groups, people.rewards
     >>> employer(x, groups, wages, arms=10, sd=0.2).world.groups
     6
     >>> learnt = employer(x[::2], groups[::2], wages[::2]).parameter

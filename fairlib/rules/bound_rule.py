@@ -4,7 +4,6 @@ A short text is made that takes the engine's bare arrays apart and calls the fun
 The same text serves it compiled and interpreted.
 """
 
-import dis
 import hashlib
 import inspect
 import numbers
@@ -23,13 +22,14 @@ from fairlib.rules.jit import compile_cached, compile_uncached, fresh_copy, help
 from fairlib.rules.layout import TOOLS, Layout, Pluggable, WrongAnswerError, run_text
 from fairlib.rules.rule import Array, Rule
 from fairlib.rules.signature import CallSignature
-from fairlib.rules.snapshot import UndefinedError, codes, dependencies, is_package_function, snapshot
+from fairlib.rules.snapshot import UndefinedError, dependencies, is_package_function, names_used, snapshot
 
 
 class RuleOwner:
     """A policy: what has a rule with its settings, as `bound`."""
 
     bound: "BoundRule"
+    form: CallSignature
 
 
 class BoundRule:
@@ -207,7 +207,7 @@ class BoundRule:
         return {name: value for name, value in vars(self).items() if name not in ("_layout", "_plain")}
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={shown(value)}" for name, value in self.settings.items())
+        given = ", ".join(f"{name}={format_setting(value)}" for name, value in self.settings.items())
         return f"{self.rule.__name__.removesuffix('_draw')}({given})"
 
     @property
@@ -333,7 +333,7 @@ class BoundRule:
         return _compiled[key]
 
 
-def shown(value: Any) -> str:
+def format_setting(value: Any) -> str:
     """Return a setting as it would be typed, if it is not too long.
 
     Parameters
@@ -348,7 +348,7 @@ def shown(value: Any) -> str:
 
     Examples
     --------
-    >>> shown(np.array([0.5, 1.0])), shown(np.zeros((9, 9)))
+    >>> format_setting(np.array([0.5, 1.0])), format_setting(np.zeros((9, 9)))
     ('[0.5, 1.0]', 'array of shape (9, 9)')
     """
     if isinstance(value, np.ndarray):
@@ -356,7 +356,7 @@ def shown(value: Any) -> str:
     return repr(value)
 
 
-def described(game: Any) -> str:
+def describe_game(game: Any) -> str:
     """Return what a game is made of, field by field; what it was made without is left out.
 
     Parameters
@@ -372,14 +372,14 @@ def described(game: Any) -> str:
     Examples
     --------
     >>> import fairlib as fl
-    >>> described(fl.Bandit(fl.bernoulli([0.9, 0.5]), plays=2))
+    >>> describe_game(fl.Bandit(fl.bernoulli([0.9, 0.5]), plays=2))
     'Bandit(bernoulli(mean=[0.9, 0.5]), plays=2)'
     """
     said = []
     for i, each in enumerate(fields(game)):
         value = getattr(game, each.name)
         if each.init and not (np.ndim(value) == 0 and value == each.default):
-            said.append(shown(value) if i == 0 else f"{each.name}={shown(value)}")
+            said.append(format_setting(value) if i == 0 else f"{each.name}={format_setting(value)}")
     return f"{type(game).__name__}({', '.join(said)})"
 
 
@@ -413,17 +413,13 @@ def check_attributes(rule: Rule, form: CallSignature) -> None:
     known |= {name: tuple(sizes[1]) for name, sizes in rule.memory.items() if isinstance(sizes[0], type)}
     if not isinstance(rule.function, FunctionType):
         return
-    whole = rule.function.__code__
-    for code in codes(whole):
-        loads = ("LOAD_FAST", "LOAD_DEREF") if code is whole else "LOAD_DEREF"  # within, other names are its own
-        loaded: Any = None  # what the step before has loaded
-        for step in dis.get_instructions(code):
-            if step.opname in ("LOAD_ATTR", "LOAD_METHOD") and loaded in known and step.argval not in known[loaded]:
-                raise TypeError(f"{rule.__name__!r} asks {loaded} for {step.argval!r}; it has {_and(known[loaded])}")
-            if step.opname != "EXTENDED_ARG":
-                loaded = step.argval if step.opname.startswith(loads) else None
-            if isinstance(loaded, tuple):  # two at once, in later Pythons
-                loaded = loaded[-1]
+    before: Any = None
+    for step in names_used(rule.function):
+        if step.kind == "attribute" and before.kind in (("free",) if before.inside else ("local", "free")):
+            has = known.get(before.name, (step.name,))  # within, other names are the inner function's own
+            if step.name not in has:
+                raise TypeError(f"{rule.__name__!r} asks {before.name} for {step.name!r}; it has {_and(has)}")
+        before = step
 
 
 def _flat_sizes(sizes: Any) -> list[Any]:

@@ -70,6 +70,7 @@ class CallSignature:
             if not found:
                 others.append(name)
             elif re.search(rf"\b{name}\b", body):
-                tuple_of = kind.instance_class.__name__ if isinstance(kind, types.NamedTuple) else ""
-                lines.append(f"    {name} = {tuple_of}({', '.join(found)})")
+                made = ", ".join(found)
+                made = f"{kind.instance_class.__name__}({made})" if isinstance(kind, types.NamedTuple) else made
+                lines.append(f"    {name} = {made}")
         return "\n".join([before + f"def flat({', '.join(['block', *others])}):", *lines]) + body

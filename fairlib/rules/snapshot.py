@@ -14,7 +14,7 @@ import types
 import weakref
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,6 +73,71 @@ def codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from codes(each)
 
 
+class Step(NamedTuple):
+    """An instruction of a function, as `names_used` tells it.
+
+    Parameters
+    ----------
+    kind : str
+        ``"global"``, ``"name"``, ``"free"``, ``"local"`` or ``"attribute"`` where a name is looked up, else what Python
+        calls the instruction.
+    name : str
+        What is looked up, or what else the instruction is about.
+    path : tuple of str
+        The names from the first one to this attribute, if nothing else was done in between.
+    inside : bool
+        Whether it is in a function or comprehension within the function.
+
+    Examples
+    --------
+    >>> Step("attribute", "pi", ("math", "pi"), False).path
+    ('math', 'pi')
+    """
+
+    kind: str
+    name: Any
+    path: tuple[str, ...]
+    inside: bool
+
+
+def names_used(function: Any) -> Iterator[Step]:
+    """Tell the instructions of a function, and of those within it, by the names that they look up.
+
+    Parameters
+    ----------
+    function : function
+        A plain Python function.
+
+    Yields
+    ------
+    Step
+        Each instruction, in its order.
+
+    Examples
+    --------
+    >>> [step.path for step in names_used(lambda x: np.linalg.norm(x.total)) if step.kind == "attribute"]
+    [('np', 'linalg'), ('np', 'linalg', 'norm'), ('x', 'total')]
+    """
+    kinds = {"LOAD_GLOBAL": "global", "LOAD_NAME": "name", "LOAD_ATTR": "attribute", "LOAD_METHOD": "attribute"}
+    for code in codes(function.__code__):
+        path: tuple[str, ...] = ()
+        for step in dis.get_instructions(code):
+            if step.opname == "EXTENDED_ARG":
+                continue
+            kind, name = kinds.get(step.opname, step.opname), step.argval
+            if step.opname.startswith("LOAD_FAST"):
+                kind = "local"
+            elif step.opname.startswith("LOAD_DEREF"):
+                kind = "free"
+            if isinstance(name, tuple):  # two at once, in later Pythons
+                name = name[-1]
+            if kind == "attribute":
+                path = (*path, name) if path else ()
+            else:
+                path = (name,) if kind in ("global", "name", "free", "local") else ()
+            yield Step(kind, name, path, code is not function.__code__)
+
+
 def reached(function: Any, ours: bool = False) -> Iterator[tuple[str, Any]]:
     """Name what a function looks at outside its arguments, in the order in which its code does.
 
@@ -110,30 +175,20 @@ def reached(function: Any, ours: bool = False) -> Iterator[tuple[str, Any]]:
         except ValueError:  # it is empty
             raise UndefinedError(name, function.__name__) from None
         yield name, known[name]
-    for code in codes(function.__code__):
-        value: Any = None  # what the step before has found, if it is a reader's module
-        within = ""
-        for step in dis.get_instructions(code):
-            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-                within = step.argval
-                if within in function.__globals__:
-                    value = function.__globals__[within]
-                    yield within, value
-                elif step.opname == "LOAD_GLOBAL" and not hasattr(builtins, within):  # a class knows names of its own
-                    raise UndefinedError(within, function.__name__)
-                else:
-                    value = None
-            elif step.opname == "LOAD_DEREF" and step.argval in known:
-                within, value = step.argval, known[step.argval]
-            elif (
-                step.opname in ("LOAD_ATTR", "LOAD_METHOD")
-                and _looked_into(value, ours)
-                and hasattr(value, step.argval)
-            ):
-                within, value = f"{within}.{step.argval}", getattr(value, step.argval)
-                yield within, value
-            elif step.opname != "EXTENDED_ARG":
-                value = None
+    value: Any = None  # what the step before has found, if it is a reader's module
+    for kind, name, path, _ in names_used(function):
+        before, value = value, None
+        if kind in ("global", "name"):
+            if name in function.__globals__:
+                value = function.__globals__[name]
+                yield name, value
+            elif kind == "global" and not hasattr(builtins, name):  # a class knows names of its own
+                raise UndefinedError(name, function.__name__)
+        elif kind == "free":
+            value = known.get(name)
+        elif kind == "attribute" and _looked_into(before, ours) and hasattr(before, name):
+            value = getattr(before, name)
+            yield ".".join(path), value
 
 
 def is_package_function(function: Any) -> bool:
@@ -362,8 +417,8 @@ def without_comments(source: str, but: Collection[str] = ()) -> str:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                said = str(first.value.value).strip().partition("\n")[0] if getattr(node, "name", "") in but else ""
-                node.body[0] = ast.Expr(ast.Constant(said))
+                said = [ast.Expr(ast.Constant(str(first.value.value).strip().partition("\n")[0]))]
+                node.body = (said if getattr(node, "name", "") in but else []) + node.body[1:] or [ast.Pass()]
     return ast.unparse(tree)
 
 

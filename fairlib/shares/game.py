@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.core import Bandit, BoundRule, Number, Result, arm_metrics, earned
 
+__all__ = ["SharesResult", "SharedBandit", "shares_metrics"]
+
 Shares = Annotated[ArrayLike, checks.Numbers(0, 1, example=[0.25, 0.125])]
 """What each arm is owed, as the package's functions take it; that it fits the game is checked by each."""
 

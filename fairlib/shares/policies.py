@@ -11,6 +11,20 @@ from fairlib.baselines.classic import ucb1
 from fairlib.core import PerArm, Policy, ask, largest, of_one_play, rule
 from fairlib.shares.game import Shares, _below_one_in_k, _one_an_arm
 
+__all__ = [
+    "fair_learn_rule",
+    "fair_learn",
+    "fair_ucb",
+    "t_fair_ucb_rule",
+    "t_fair_ucb",
+    "lfg_rule",
+    "lfg",
+    "fair_by_deadline_rule",
+    "fair_by_deadline",
+    "fair_in_windows_rule",
+    "fair_in_windows",
+]
+
 
 @rule
 def fair_learn_rule(shares, tolerance, learner, seen, p):

@@ -9,6 +9,8 @@ from fairlib import checks
 from fairlib.core import check_no_delay, mean_gaps
 from fairlib.shares.game import SharedBandit, _below_one_in_k
 
+__all__ = ["fair_ucb_bound", "fair_ucb_worst_case_bound", "fair_ucb_regret_bound", "t_fair_ucb_bound"]
+
 
 @checks.checked
 def fair_ucb_bound(game: SharedBandit, horizon: checks.Horizons) -> NDArray[np.float64]:

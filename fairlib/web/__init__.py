@@ -1,1 +1,27 @@
 """Rules and games in JavaScript: the translator, its scripts, and NumPy's random numbers in a page."""
+
+import json
+from typing import Any
+
+
+def script_json(value: Any) -> str:
+    r"""Return JSON that may be part of a script in a page.
+
+    Parameters
+    ----------
+    value : object
+        Numbers, texts, lists and dicts.
+
+    Returns
+    -------
+    str
+        The JSON, in which nothing ends the script or begins a comment.
+
+    Examples
+    --------
+    >>> script_json(["</script>"])
+    '["<\\/script>"]'
+    """
+    # Inside a script element "</" would end it and "<!--" begin a comment.
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("</", "<\\/").replace("<!", "\\u003c!")

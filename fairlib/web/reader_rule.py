@@ -155,7 +155,7 @@ def _given(rule: Any, i: int, gives: dict[str, str], sizes: dict[str, Any], memo
     size = sizes.get(_name(each.annotation), _size(each.annotation))
     if size is not None:
         memory.append(size if size == "K" else _places(rule, each, size))
-        return f"piece(state, params, {2 * len(memory) - 2})"
+        return f"array_slice(state, params, {2 * len(memory) - 2})"
     return _setting(rule, each, gives)
 
 
