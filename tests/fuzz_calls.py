@@ -550,7 +550,8 @@ def is_called(thing: Any) -> bool:
 # Called by the package alone, with what it has made itself: what games sum, how a rule is bound, and scripts.
 INSIDE = {"delays.semi_metrics", "exposure.exposure_metrics", "exposure.context_exposure_metrics", "ranks.rank_metrics"}
 INSIDE |= {"book.playground.playground_metrics", "web.scripts.live", "web.scripts.flat", "core.earned", "core.helper"}
-INSIDE |= {f"core.{name}" for name in ("BoundRule", "Rule", "arm_metrics", "context_metrics", "described", "shown")}
+INSIDE |= {"core.format_setting", "book.sliders.slider_text", "book.sliders.setting_text", "book.sliders.check_sliders"}
+INSIDE |= {f"core.{name}" for name in ("BoundRule", "Rule", "arm_metrics", "context_metrics", "describe_game")}
 
 
 def names_of(module: Any) -> list[str]:
@@ -563,18 +564,18 @@ def public() -> dict[str, Any]:
     """Return all functions and classes that a reader calls, by name."""
     package = Path(fl.__file__).parent
     found: dict[str, Any] = {}
+    seen: set[int] = set()
     for file in sorted(package.rglob("*.py")):
         name = ".".join(file.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__")
         listed = "\n__all__ = " in file.read_text(encoding="utf-8") and name != "fairlib.checks"
         if listed or name in ("fairlib.web.scripts", "fairlib.book.playground"):
             module = import_module(name)
             things = {each: getattr(module, each) for each in names_of(module)}
-            known = {id(each) for each in found.values()}
             for each, thing in things.items():
-                place = f"{name.removeprefix('fairlib')}.{each}".strip(".")
-                if is_called(thing) and id(thing) not in known and place not in INSIDE:
-                    found[place] = thing
-    return found
+                if is_called(thing) and id(thing) not in seen:
+                    seen.add(id(thing))
+                    found[f"{name.removeprefix('fairlib')}.{each}".strip(".")] = thing
+    return {name: thing for name, thing in found.items() if name not in INSIDE}
 
 
 @cache

@@ -168,13 +168,11 @@ def tried(call: Call, name: str, make: Callable[[], Any]) -> tuple[str, str]:
 # The tests -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module", autouse=True)
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let every call find the files that it may read, and write where nobody minds."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.chdir(tmp_path_factory.mktemp("fuzz"))
-        put_files()
-        yield
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every function find the files that it may read, and write where no other finds it."""
+    monkeypatch.chdir(tmp_path)
+    put_files()
 
 
 def test_every_exception_is_about_a_public_function_and_one_of_its_arguments():

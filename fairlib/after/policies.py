@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairlib import checks
+from fairlib.checks import Horizon, NonNegative, OpenProbability, Positive, PositiveInt, UnitInterval, checked
 from fairlib.core import PerArm, Policy, ask, explore, helper, largest, of_one_play, rule, share_out
 from fairlib.merit import Merit, cut
 
@@ -53,8 +54,8 @@ def chaining_rule(failure, seen, low: PerArm, high: PerArm, p):
     share_out(p, 1)  # line 4
 
 
-@checks.checked
-def chaining(failure: checks.OpenProbability) -> Policy:
+@checked
+def chaining(failure: OpenProbability) -> Policy:
     r"""Chaining (after Joseph et al., 2016): arms whose intervals hang together are played alike.
 
     From the arm of the highest interval down, every interval that reaches the chain joins it, and the arms of the chain
@@ -99,8 +100,8 @@ def batched_thompson_rule(every: int, draws: int, seen, rng, wins: PerArm, p):
         p[a] = wins[a] / draws
 
 
-@checks.checked
-def batched_thompson(every: checks.PositiveInt, draws: checks.PositiveInt) -> Policy:
+@checked
+def batched_thompson(every: PositiveInt, draws: PositiveInt) -> Policy:
     """Thompson sampling as products run it, for rewards 0 and 1: the weights stand for a batch of rounds.
 
     An arm's weight is the share of the draws from the Beta posteriors in which it is the largest.
@@ -206,8 +207,8 @@ def projected_floor_rule(floor, learner, p):
         p[a] = max(p[a] - off, least)
 
 
-@checks.checked
-def clipped_floor(learner: Policy, floor: checks.UnitInterval) -> Policy:
+@checked
+def clipped_floor(learner: Policy, floor: UnitInterval) -> Policy:
     r"""Clip and renormalise, a floor that does not hold.
 
     Of the learner's probabilities w the arm has :math:`\max(w_a, b) / (1 + S)`, where :math:`S = \sum_a (b - w_a)_+`.
@@ -243,8 +244,8 @@ def clipped_floor(learner: Policy, floor: checks.UnitInterval) -> Policy:
     return _floored("clipped", clipped_floor_rule, learner, floor)
 
 
-@checks.checked
-def mixed_floor(learner: Policy, floor: checks.UnitInterval) -> Policy:
+@checked
+def mixed_floor(learner: Policy, floor: UnitInterval) -> Policy:
     """Mix with uniform play: a floor that holds, and keeps the order of the arms.
 
     Of the learner's probabilities w the arm has b + (1 - Kb) w. Where Kb is above 1 play is uniform.
@@ -276,8 +277,8 @@ def mixed_floor(learner: Policy, floor: checks.UnitInterval) -> Policy:
     return _floored("mixed", mixed_floor_rule, learner, floor)
 
 
-@checks.checked
-def scaled_floor(learner: Policy, floor: checks.UnitInterval) -> Policy:
+@checked
+def scaled_floor(learner: Policy, floor: UnitInterval) -> Policy:
     """Touch and scale: arms at or below the floor are raised to it, the others scaled once, some of them below it.
 
     Parameters
@@ -307,8 +308,8 @@ def scaled_floor(learner: Policy, floor: checks.UnitInterval) -> Policy:
     return _floored("scaled", scaled_floor_rule, learner, floor)
 
 
-@checks.checked
-def projected_floor(learner: Policy, floor: checks.UnitInterval) -> Policy:
+@checked
+def projected_floor(learner: Policy, floor: UnitInterval) -> Policy:
     r"""Project: a floor that holds, and moves the least probability.
 
     Of the learner's probabilities w the arm has :math:`\max(w_a - \tau, b)`, with the :math:`\tau` for which they sum
@@ -360,11 +361,11 @@ def fair_learn_plays_rule(shares, tolerance, learner, plays, seen, behind: PerAr
         p[a] = 1.0 if behind[a] == -math.inf else p[a] * left / max(whole, 1.0)
 
 
-@checks.checked
+@checked
 def fair_learn_plays(
     learner: Annotated[Policy, checks.Instance(Policy, "a Policy, such as cucb_d(2)")],
     shares: Shares,
-    tolerance: checks.NonNegative = 0.0,
+    tolerance: NonNegative = 0.0,
 ) -> Policy:
     r"""FAIR-LEARN with several plays a round: any learner, but those who are behind are served first.
 
@@ -444,7 +445,7 @@ def fair_groups_rule(groups, shares, merit, number: int, seen, n: _ByGroup, tota
     share_out(p, 1)
 
 
-@checks.checked
+@checked
 def fair_groups(
     groups: Annotated[ArrayLike, checks.OneOrMany(0, whole=True, example=[0, 1, 1])], shares: Shares, merit: Merit
 ) -> Policy:
@@ -505,8 +506,8 @@ def ncb_rule(horizon: int, c, seen, p):
     return largest(p)
 
 
-@checks.checked
-def ncb(horizon: checks.Horizon, c: checks.Positive = 3.0) -> Policy:
+@checked
+def ncb(horizon: Horizon, c: Positive = 3.0) -> Policy:
     r"""NCB, the Nash confidence bound (Barman et al., 2022).
 
     Arms are played uniformly while none has paid more than :math:`420 c^2 \ln T`. Then the arm of the largest

@@ -7,16 +7,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.checks import NonNegative, OpenProbability, PositiveInt, checked
 
 __all__ = ["guard_rounds", "calibrated_shares"]
 
 
-@checks.checked
+@checked
 def guard_rounds(
-    arms: checks.PositiveInt,
-    share: checks.OpenProbability,
+    arms: PositiveInt,
+    share: OpenProbability,
     floor: Annotated[float, checks.InBody(checks.Real(0, 1, example=0.25))],
-    tolerance: checks.NonNegative = 0.0,
+    tolerance: NonNegative = 0.0,
 ) -> float:
     r"""Return what bounds the expected number of rounds that FAIR-LEARN forces on a learner with a floor.
 
@@ -58,7 +59,7 @@ def guard_rounds(
     return float((1 + math.log(most) if most > 1 else most) / kl)
 
 
-@checks.checked
+@checked
 def calibrated_shares(means: Annotated[ArrayLike, checks.Numbers(0, 1)]) -> NDArray[np.float64]:
     """Return the calibrated shares of arms that pay 0 or 1 (after Liu et al., 2017).
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
+from fairlib.checks import Horizons, PositiveInt, PositiveScale, UnitInterval, checked
 from fairlib.core import Bandit, Policy, check_no_delay, largest, mean_gaps, rule
 from fairlib.core.arms import BetaShape
 
@@ -18,8 +19,8 @@ def uniform_rule(plays, p):
         p[a] = plays / p.size
 
 
-@checks.checked
-def uniform(plays: checks.PositiveInt = 1) -> Policy:
+@checked
+def uniform(plays: PositiveInt = 1) -> Policy:
     """Uniform play: every arm with the same probability, whatever has been seen.
 
     Parameters
@@ -58,8 +59,8 @@ def epsilon_greedy_rule(epsilon, seen, p):
     p[best] += 1.0 - epsilon
 
 
-@checks.checked
-def epsilon_greedy(epsilon: checks.UnitInterval) -> Policy:
+@checked
+def epsilon_greedy(epsilon: UnitInterval) -> Policy:
     """Epsilon-greedy: the arm that has paid best so far, and with probability epsilon any arm at all.
 
     Parameters
@@ -130,7 +131,7 @@ def thompson_beta_rule(a0, b0, seen, rng, p):
     return largest(p)
 
 
-@checks.checked
+@checked
 def thompson_beta(a: BetaShape = 1.0, b: BetaShape = 1.0) -> Policy:
     """Thompson sampling for rewards 0 and 1, with a Beta prior on each mean.
 
@@ -171,9 +172,9 @@ def thompson_gaussian_rule(mean, prior, noise, seen, rng, p):
     return largest(p)
 
 
-@checks.checked
+@checked
 def thompson_gaussian(
-    mean: Annotated[float, checks.Real()] = 0.0, sd: checks.PositiveScale = 1.0, reward_sd: checks.PositiveScale = 1.0
+    mean: Annotated[float, checks.Real()] = 0.0, sd: PositiveScale = 1.0, reward_sd: PositiveScale = 1.0
 ) -> Policy:
     """Thompson sampling for normal rewards of known spread, with a normal prior on each mean.
 
@@ -205,8 +206,8 @@ def thompson_gaussian(
     return Policy("Thompson sampling (normal)", thompson_gaussian_rule, mean=mean, **precisions)
 
 
-@checks.checked
-def ucb1_bound(game: Bandit, horizon: checks.Horizons) -> NDArray[np.float64]:
+@checked
+def ucb1_bound(game: Bandit, horizon: Horizons) -> NDArray[np.float64]:
     r"""Bound on UCB1's expected regret when the gaps are known (Patil et al., Theorem 6).
 
     .. math:: \sum_{a: \Delta_a > 0} \frac{8 \ln T}{\Delta_a} + \Bigl(1 + \frac{\pi^2}{3}\Bigr) \sum_a \Delta_a
@@ -241,8 +242,8 @@ def ucb1_bound(game: Bandit, horizon: checks.Horizons) -> NDArray[np.float64]:
     return np.log(rounds) * (8 / gaps[gaps > 0]).sum() + (1 + np.pi**2 / 3) * gaps.sum()
 
 
-@checks.checked
-def ucb1_worst_case_bound(arms: checks.PositiveInt, horizon: checks.Horizons) -> NDArray[np.float64]:
+@checked
+def ucb1_worst_case_bound(arms: PositiveInt, horizon: Horizons) -> NDArray[np.float64]:
     r"""Bound on UCB1's expected regret whatever the means (Patil et al., Theorem 7, repaired as in erratum E-P13b).
 
     .. math:: 2 \sqrt{2 K T \ln T} + \zeta(3) K

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fairlib import checks
+from fairlib.checks import NonNegative, OpenProbability, PositiveScale, checked
 from fairlib.core import (
     ContextPolicy,
     Number,
@@ -78,8 +78,8 @@ def linucb_rule(radius, now, ridge, p):
     return largest(p)
 
 
-@checks.checked
-def linucb(radius: checks.NonNegative, ridge: checks.PositiveScale = 1.0) -> ContextPolicy:
+@checked
+def linucb(radius: NonNegative, ridge: PositiveScale = 1.0) -> ContextPolicy:
     r"""LinUCB: play the arm with the largest :math:`\hat\mu \cdot x_a + \sqrt\beta \lVert x_a \rVert_{\Sigma^{-1}}`.
 
     Parameters
@@ -123,13 +123,8 @@ def oful_rule(noise, reach, log_failure, now, ridge, log_det: Number, p):
     return arm
 
 
-@checks.checked
-def oful(
-    noise: checks.NonNegative,
-    norm: checks.NonNegative,
-    failure: checks.OpenProbability,
-    ridge: checks.PositiveScale = 1.0,
-) -> ContextPolicy:
+@checked
+def oful(noise: NonNegative, norm: NonNegative, failure: OpenProbability, ridge: PositiveScale = 1.0) -> ContextPolicy:
     r"""OFUL (Abbasi-Yadkori, Pál and Szepesvári, 2011): LinUCB with a radius that follows the data.
 
     .. math:: \sqrt{\beta_t} = \sigma \sqrt{\ln\frac{\det \Sigma_t}{\det \Sigma_1} + 2\ln\frac1\delta} + \sqrt\lambda\,W
@@ -177,8 +172,8 @@ def lints_rule(sd, now, ridge, rng, p):
     return largest(p)
 
 
-@checks.checked
-def lints(prior_sd: checks.PositiveScale = 1.0, reward_sd: checks.PositiveScale = 1.0) -> ContextPolicy:
+@checked
+def lints(prior_sd: PositiveScale = 1.0, reward_sd: PositiveScale = 1.0) -> ContextPolicy:
     """Linear Thompson sampling: play the arm that is best under a parameter drawn from its normal posterior.
 
     Parameters
@@ -243,8 +238,8 @@ def greedy_rule(now, ridge, p):
     any_of_the_best(p)
 
 
-@checks.checked
-def greedy(ridge: checks.PositiveScale = 0.1) -> ContextPolicy:
+@checked
+def greedy(ridge: PositiveScale = 0.1) -> ContextPolicy:
     r"""Greedy: the candidate with the largest reward as the ridge regression on all rounds so far has it.
 
     Parameters

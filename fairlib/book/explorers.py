@@ -25,6 +25,7 @@ from matplotlib.figure import Figure
 from fairlib import checks
 from fairlib.book.live import Live, LiveFigure
 from fairlib.book.sliders import MOST_SETTINGS, Slider, check_sliders, setting_text, slider_text
+from fairlib.checks import checked
 from fairlib.rules.rule import Rule
 from fairlib.web import script_json
 
@@ -94,7 +95,7 @@ class Explorer:
     [{'plays': 1}, {'plays': 2}]
     """
 
-    @checks.checked
+    @checked
     def __init__(
         self,
         figure: Annotated[Callable[..., Figure], checks.Function()],
@@ -231,7 +232,7 @@ class Explorer:
         return {name: slider.start for name, slider in self._sliders.items()}
 
 
-@checks.checked
+@checked
 def explore(
     figure: Annotated[Callable[..., Figure], checks.Function()],
     *,

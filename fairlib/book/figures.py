@@ -16,6 +16,7 @@ from matplotlib_inline.backend_inline import set_matplotlib_formats
 from numpy.typing import ArrayLike
 
 from fairlib import checks
+from fairlib.checks import checked
 from fairlib.rules.rule import Rule
 
 __all__ = ["INK", "FAINT", "use_style", "look", "curve", "label_ends", "show"]
@@ -111,7 +112,7 @@ def use_style() -> None:
     )
 
 
-@checks.checked
+@checked
 def look(name: Annotated[str, checks.Text()]) -> dict[str, Any]:
     """Return the hue and the dash that an algorithm has in every figure.
 
@@ -158,7 +159,7 @@ def _look_of_its_own(name: str) -> dict[str, Any]:
     return {"color": _COLORS[color], "linestyle": (0, strokes)}
 
 
-@checks.checked
+@checked
 def curve(
     ax: Annotated[Axes, checks.Instance(Axes, "a matplotlib Axes, as plt.subplots() gives")],
     rounds: Annotated[ArrayLike, checks.Table(example=[1, 2])],
@@ -206,7 +207,7 @@ def curve(
     ax.plot(x, sample.mean(axis=0), label=label or name, **style)
 
 
-@checks.checked
+@checked
 def label_ends(ax: Annotated[Axes, checks.Instance(Axes, "a matplotlib Axes, as plt.subplots() gives")]) -> None:
     """Write each line's label at its right end, moved apart where two would overlap.
 

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from fairlib import checks
 from fairlib.book.sliders import check_sliders
+from fairlib.checks import PositiveInt, checked
 from fairlib.core.arms import Bandit
 from fairlib.core.ridge import Ridge
 from fairlib.engine import simulate as engine
@@ -154,7 +155,7 @@ class Live:
 
     described_as = "a Live"
 
-    @checks.checked
+    @checked
     def __init__(
         self,
         shows: Annotated[Callable[..., Any], checks.Function()],
@@ -162,7 +163,7 @@ class Live:
         alt: Annotated[str, checks.Text(empty=False)],
         problem: Any = None,
         policy: Any = None,
-        horizon: checks.PositiveInt = 1,
+        horizon: PositiveInt = 1,
         rounds: Annotated[ArrayLike, checks.InBody(checks.OneOrMany(1, whole=True))] | None = None,
         runs: Annotated[int, checks.Integer(1, 20)] = 1,
         seed: Annotated[int, checks.Integer(0)] = 0,
@@ -383,7 +384,7 @@ class LiveFigure:
     '3 to the power 2 is 9'
     """
 
-    @checks.checked
+    @checked
     def __init__(
         self, figure: Annotated[Callable[..., Figure], checks.Function()], sliders: Mapping[str, Any], live: Live
     ) -> None:
@@ -488,7 +489,7 @@ def _lying(blocks: Mapping[str, Array]) -> dict[str, list[int]]:
     return {name: [int(block.flat[0]), *block.shape] for name, block in blocks.items()}
 
 
-@checks.checked
+@checked
 def format_text(text: Annotated[str, checks.Text(example="{a:g}")], values: Mapping[str, Any]) -> str:
     """Put numbers and words into a text; the page does the same.
 

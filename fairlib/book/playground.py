@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.baselines.classic import thompson_beta, ucb1
 from fairlib.book import look
+from fairlib.checks import checked
 from fairlib.core import (
     Bandit,
     BoundRule,
@@ -252,7 +253,7 @@ class Contestant(NamedTuple):
     says: str
 
 
-@checks.checked
+@checked
 def contestants(
     merit: Merit, shares: Shares, plays: Annotated[int, checks.InBody(checks.Integer(1, example=1))] = 1
 ) -> dict[str, Contestant]:
@@ -300,7 +301,7 @@ def contestants(
     }
 
 
-@checks.checked
+@checked
 def candidates(means: Annotated[ArrayLike, checks.Numbers()]) -> WeightedBandit:
     """Return the game of relative ranks on some arms: each round each arm sends a candidate, of its own group.
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from fairlib import checks
+from fairlib.checks import NonNegative, Positive, checked
 from fairlib.core import Number, Policy, bernoulli, rule
 from fairlib.shares import SharedBandit, fair_learn
 from fairlib.shares.game import Shares
@@ -65,8 +66,8 @@ class Attack:
     1.5
     """
 
-    @checks.checked
-    def __init__(self, shares: Shares, tolerance: checks.NonNegative) -> None:
+    @checked
+    def __init__(self, shares: Shares, tolerance: NonNegative) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that the tolerance alone is not kept is what is to be found out
             policy = fair_learn(Policy("the reader", reader_rule, choice=0), shares, tolerance)
@@ -132,14 +133,14 @@ class Guess:
     Guess('How many of 100 rounds go to the better of two arms?')
     """
 
-    @checks.checked
+    @checked
     def __init__(
         self,
         question: Annotated[str, checks.Text()],
         answer: Annotated[str, checks.Text()],
         low: Annotated[float, checks.Real()],
         high: Annotated[float, checks.InBody(checks.Real(example=9.0))],
-        step: checks.Positive = 1.0,
+        step: Positive = 1.0,
         unit: Annotated[str, checks.Text()] = "",
     ) -> None:
         for name, text in (("question", question), ("answer", answer)):

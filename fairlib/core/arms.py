@@ -13,6 +13,7 @@ from numba import float64, int64, types
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.checks import NonNegative, checked
 from fairlib.core.result import Result
 from fairlib.rules.bound_rule import BoundRule, describe_game
 from fairlib.rules.signature import CallSignature
@@ -81,7 +82,7 @@ class Arms:
     described_as = "Arms, such as bernoulli([0.9, 0.5])"
     means: NDArray[np.float64]
 
-    @checks.checked
+    @checked
     def __init__(
         self,
         means: Annotated[ArrayLike, checks.Numbers()],
@@ -131,7 +132,7 @@ def beta_draw(a, b, rng):
     return rng.beta(a, b)
 
 
-@checks.checked
+@checked
 def bernoulli(means: Annotated[ArrayLike, checks.Numbers(0, 1)]) -> Arms:
     """Arms that pay 1 or 0.
 
@@ -159,8 +160,8 @@ def bernoulli(means: Annotated[ArrayLike, checks.Numbers(0, 1)]) -> Arms:
     return Arms(means, bernoulli_draw, mean=means)
 
 
-@checks.checked
-def gaussian(means: Annotated[ArrayLike, checks.Numbers()], sd: checks.NonNegative = 1.0) -> Arms:
+@checked
+def gaussian(means: Annotated[ArrayLike, checks.Numbers()], sd: NonNegative = 1.0) -> Arms:
     """Arms with normal rewards of one standard deviation.
 
     Parameters
@@ -188,7 +189,7 @@ def gaussian(means: Annotated[ArrayLike, checks.Numbers()], sd: checks.NonNegati
     return Arms(means, gaussian_draw, mean=means, sd=np.full_like(means, sd))
 
 
-@checks.checked
+@checked
 def beta(a: BetaShapes, b: BetaShapes) -> Arms:
     """Arms with Beta rewards, in [0, 1] and with mean ``a / (a + b)``.
 
@@ -251,7 +252,7 @@ class Delay:
 
     described_as = "a Delay"
 
-    @checks.checked
+    @checked
     def __init__(
         self,
         draw: Annotated[Callable[..., float], checks.Function()],
@@ -422,7 +423,7 @@ def arm_metrics(function: Any, **settings: Any) -> BoundRule:
     return BoundRule(function, METRICS, settings)
 
 
-@checks.checked
+@checked
 def mean_gaps(game: Bandit) -> NDArray[np.float64]:
     """Return by how much each mean is below the best, for rewards in [0, 1].
 
@@ -450,7 +451,7 @@ def mean_gaps(game: Bandit) -> NDArray[np.float64]:
     return mu.max() - mu
 
 
-@checks.checked
+@checked
 def check_no_delay(game: Bandit) -> None:
     """Refuse a game with a delay, for which a bound is not proved.
 

@@ -12,6 +12,7 @@ from numba import float64, int64, types
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.checks import Horizon, NonNegative, PositiveInt, PositiveScale, checked
 from fairlib.core.policy import BasePolicy
 from fairlib.core.result import Result
 from fairlib.core.ridge import RIDGE, Ridge
@@ -158,15 +159,15 @@ class ContextPolicy(BasePolicy):
     form = CONTEXT_RULE
     _more = ("ridge", "dimension", "horizon")
 
-    @checks.checked
+    @checked
     def __init__(
         self,
         name: Annotated[str, checks.Text()],
         rule: Rule | Callable[..., Any],
         *,
-        ridge: checks.PositiveScale | None = None,
-        dimension: checks.PositiveInt | None = None,
-        horizon: checks.Horizon | None = None,
+        ridge: PositiveScale | None = None,
+        dimension: PositiveInt | None = None,
+        horizon: Horizon | None = None,
         interpret: Annotated[bool, checks.Flag()] = False,
         **settings: Any,
     ) -> None:
@@ -210,14 +211,14 @@ class World:
 
     described_as = "a World, such as sphere(5, [0.6, 0.8])"
 
-    @checks.checked
+    @checked
     def __init__(
         self,
-        arms: checks.PositiveInt,
-        dimension: checks.PositiveInt,
+        arms: PositiveInt,
+        dimension: PositiveInt,
         draw: Annotated[Callable[..., None], checks.Function()],
         *,
-        groups: checks.PositiveInt = 1,
+        groups: PositiveInt = 1,
         **settings: Any,
     ) -> None:
         self.arms, self.dimension, self.groups = arms, dimension, groups
@@ -239,7 +240,7 @@ def table_draw(rows_of_contexts, rows_of_means, rows_of_rewards, rng, contexts, 
     contexts[:], means[:], rewards[:] = rows_of_contexts[row], rows_of_means[row], rows_of_rewards[row]
 
 
-@checks.checked
+@checked
 def table(
     contexts: Annotated[ArrayLike, checks.Table(3)],
     means: Annotated[ArrayLike, checks.Table(2)],
@@ -292,11 +293,9 @@ def linear_table_draw(rows, parameter, sd, rng, contexts, means, rewards):
         rewards[a] = means[a] + sd * rng.standard_normal()
 
 
-@checks.checked
+@checked
 def linear_table(
-    contexts: Annotated[ArrayLike, checks.Table(3)],
-    parameter: Annotated[ArrayLike, checks.Table(1)],
-    sd: checks.NonNegative,
+    contexts: Annotated[ArrayLike, checks.Table(3)], parameter: Annotated[ArrayLike, checks.Table(1)], sd: NonNegative
 ) -> World:
     r"""Take contexts from data, and make the linear model true: rewards :math:`\mu^\star \cdot x` with normal noise.
 
@@ -344,10 +343,8 @@ def sphere_draw(parameter, sd, rng, contexts, means, rewards):
         rewards[a] = means[a] + sd * rng.standard_normal()
 
 
-@checks.checked
-def sphere(
-    arms: checks.PositiveInt, parameter: Annotated[ArrayLike, checks.Table(1)], sd: checks.NonNegative = 1.0
-) -> World:
+@checked
+def sphere(arms: PositiveInt, parameter: Annotated[ArrayLike, checks.Table(1)], sd: NonNegative = 1.0) -> World:
     r"""Draw every context afresh and evenly on the unit sphere; rewards are linear with normal noise.
 
     Parameters

@@ -8,6 +8,7 @@ import numpy as np
 from numba import float64, int64, types
 
 from fairlib import checks
+from fairlib.checks import Horizon, PositiveInt, checked
 from fairlib.rules.bound_rule import BoundRule, RuleOwner, format_setting
 from fairlib.rules.layout import Layout, Pluggable
 from fairlib.rules.rule import Feedback, Learner, Rule, Seen
@@ -88,8 +89,8 @@ class BasePolicy(RuleOwner):
         """The settings by name, not to be changed: `replace` makes a policy with others."""
         return MappingProxyType(self.bound.settings)
 
-    @checks.checked
-    def check_horizon(self, horizon: checks.Horizon) -> int:
+    @checked
+    def check_horizon(self, horizon: Horizon) -> int:
         """Return a number of rounds, no more than the policy is made for.
 
         Fewer are fine: they are the first rounds of the game that it is made for.
@@ -220,15 +221,15 @@ class Policy(BasePolicy, Pluggable):
     described_as = "a Policy, such as ucb1()"
     _more = ("plays", "arms", "horizon")
 
-    @checks.checked
+    @checked
     def __init__(
         self,
         name: Annotated[str, checks.Text()],
         rule: Rule | Callable[..., Any],
         *,
-        plays: checks.PositiveInt = 1,
+        plays: PositiveInt = 1,
         arms: Annotated[int, checks.InBody(checks.Integer(1))] | None = None,
-        horizon: checks.Horizon | None = None,
+        horizon: Horizon | None = None,
         interpret: Annotated[bool, checks.Flag()] = False,
         **settings: Any,
     ) -> None:
@@ -259,7 +260,7 @@ class Policy(BasePolicy, Pluggable):
         return f"Learner({prefix}flat, {layout.array(inner.numbers)}, {state}, {engine})"
 
 
-@checks.checked
+@checked
 def of_one_play(learner: Policy) -> None:
     """Refuse a learner that plays several arms a round, for rules that ask for one.
 

@@ -7,7 +7,7 @@ import numpy as np
 from numba import float64, types
 from numpy.typing import NDArray
 
-from fairlib import checks
+from fairlib.checks import PositiveScale, checked
 from fairlib.rules.jit import helper
 
 
@@ -145,8 +145,8 @@ def absorb(mean: Any, root: Any, x: Any, reward: float) -> None:
             root[i, j] -= gain * shrink * v[j]
 
 
-@checks.checked
-def posterior_settings(prior_sd: checks.PositiveScale, reward_sd: checks.PositiveScale) -> tuple[float, float]:
+@checked
+def posterior_settings(prior_sd: PositiveScale, reward_sd: PositiveScale) -> tuple[float, float]:
     r"""Return the regularizer of the normal posterior of a linear model, and the standard deviation that scales it.
 
     Parameters

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
+from fairlib.checks import checked
 from fairlib.data.files import DataPath, _lines, _short, _there
 from fairlib.delays import Law, empirical, log_normal
 
@@ -79,7 +80,7 @@ def criteo_arms() -> Ads:
     return Ads(conversions, _from_least_to_most(conversions), delay)
 
 
-@checks.checked
+@checked
 def read_criteo(path: DataPath, arms: Annotated[int, checks.Integer(2, example=2)] = 10) -> Ads:
     r"""Read Criteo's log of conversions, and make arms of the ads with most clicks, as Chen et al. (2024) do.
 

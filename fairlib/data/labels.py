@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.checks import PositiveInt, PositiveScale, Seed, checked
 from fairlib.data.files import _DAMAGE, _PLAIN, DataPath, _lines, _opened, _shipped, _short, _there, _values
 
 __all__ = ["MultiLabel", "yeast", "MEDIAMILL", "mediamill", "read_arff", "fourier_features", "arm_contexts"]
@@ -131,7 +132,7 @@ def mediamill(path: DataPath) -> MultiLabel:
     return read_arff(file, 101)
 
 
-@checks.checked
+@checked
 def read_arff(path: DataPath, labels: Annotated[int, checks.Integer(1, example=1)]) -> MultiLabel:
     r"""Read a multi-label file in the ARFF format, as the Mulan collection has them, strictly.
 
@@ -227,12 +228,12 @@ def _arff_row(place: str, text: str, size: int, labels: int) -> NDArray[np.float
 # Contexts for arms
 
 
-@checks.checked
+@checked
 def fourier_features(
     x: Annotated[ArrayLike, checks.Table(2, example=[[0.5, 1.0]])],
-    dimension: checks.PositiveInt,
-    seed: checks.Seed,
-    scale: checks.PositiveScale = 1.0,
+    dimension: PositiveInt,
+    seed: Seed,
+    scale: PositiveScale = 1.0,
 ) -> NDArray[np.float64]:
     r"""Turn vectors into random Fourier features, whose inner products approximate a Gaussian kernel.
 
@@ -274,13 +275,13 @@ def fourier_features(
     return math.sqrt(2 / dimension) * np.cos(_finite(vectors @ waves, scale) + shifts)
 
 
-@checks.checked
+@checked
 def arm_contexts(
     features: Annotated[ArrayLike, checks.Table(2, example=[[0.5, 1.0]])],
-    arms: checks.PositiveInt,
-    dimension: checks.PositiveInt,
-    seed: checks.Seed,
-    scale: checks.PositiveScale = 1.0,
+    arms: PositiveInt,
+    dimension: PositiveInt,
+    seed: Seed,
+    scale: PositiveScale = 1.0,
 ) -> NDArray[np.float64]:
     r"""Make a context for each example and arm: random Fourier features of the two together.
 

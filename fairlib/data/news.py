@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
+from fairlib.checks import checked
 from fairlib.data.files import DataPath, _lines, _short, _there
 
 __all__ = ["Pool", "Event", "read_today"]
@@ -65,7 +66,7 @@ class Event(NamedTuple):
     pool: Pool
 
 
-@checks.checked
+@checked
 def read_today(
     path: DataPath,
     skipped: Annotated[list[str], checks.Instance(list, "a list, to which messages are appended")] | None = None,

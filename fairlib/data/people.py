@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.checks import checked
 from fairlib.data.files import _PLAIN, FilePath, _lines, _shipped, _there, _values
 
 __all__ = ["People", "twoyear", "ACS_NUMBERS", "ACS_ONE_HOT", "read_acs", "standardized"]
@@ -307,7 +308,7 @@ def _check_person(
             raise ValueError(f"{place}: {name} must be one of the codes {list(codes)}, not {person[name]:g}")
 
 
-@checks.checked
+@checked
 def standardized(
     features: Annotated[ArrayLike, checks.Table(2, example=[[0.5, 1.0], [2.0, 3.0]])],
     by: Annotated[ArrayLike, checks.Table(2)] | None = None,

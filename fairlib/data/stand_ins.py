@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairlib import checks
+from fairlib.checks import PositiveInt, Seed, checked
 from fairlib.data.labels import MultiLabel
 from fairlib.data.news import Event, Pool
 
@@ -49,8 +49,8 @@ def frequencies_like_mediamill() -> NDArray[np.float64]:
     return curve(brentq(lambda s: curve(s).sum() - 4.376, 0.1, 1.0, xtol=1e-15))
 
 
-@checks.checked
-def labels_like_mediamill(examples: checks.PositiveInt, *, seed: checks.Seed) -> MultiLabel:
+@checked
+def labels_like_mediamill(examples: PositiveInt, *, seed: Seed) -> MultiLabel:
     r"""Draw examples with 120 features and 101 labels, in place of those of mediamill.
 
     Features are directions drawn evenly. A label has the frequency :math:`f_a` of `frequencies_like_mediamill`, which
@@ -115,8 +115,8 @@ INTERESTS = np.array([0.40, 0.25, 0.15, 0.12, 0.08])
 """What the visitors of the stand-in care for, on average."""
 
 
-@checks.checked
-def visits_like_today(visits: checks.PositiveInt, *, seed: checks.Seed, pool: checks.PositiveInt = 10) -> KnownLog:
+@checked
+def visits_like_today(visits: PositiveInt, *, seed: Seed, pool: PositiveInt = 10) -> KnownLog:
     """Draw days on a front page, in place of the log of the Yahoo! Today Module.
 
     As in the log visitor and article have six features, a constant 1 and five that sum to 1, and the article displayed

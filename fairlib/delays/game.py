@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
+from fairlib.checks import checked
 from fairlib.core import Bandit, BoundRule, Number, Result, arm_metrics
 from fairlib.delays.laws import Law
 from fairlib.merit import Merit, fair_policy
@@ -90,7 +91,7 @@ class SemiBandit(Bandit):
         """What the game sums: the three regrets."""
         return arm_metrics(semi_metrics, means=self.arms.means, optimal=self.optimal)
 
-    @checks.checked
+    @checked
     def quantiles(self, q: Quantile) -> NDArray[np.float64]:
         """Within how many rounds a share q of each arm's rewards arrives (equation 2).
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairlib import checks
+from fairlib.checks import checked
 from fairlib.core import Array, Delay
 
 __all__ = [
@@ -80,7 +81,7 @@ class Law(Delay):
     array([ 4., 45.])
     """
 
-    @checks.checked
+    @checked
     def __init__(
         self,
         draw: Annotated[Callable[..., float], checks.Function()],
@@ -103,7 +104,7 @@ def _fixed_quantiles(late: Array, q: float, means: Array) -> Array:
     return late.copy()
 
 
-@checks.checked
+@checked
 def fixed(rounds: Rounds) -> Law:
     """Make every reward of an arm equally late.
 
@@ -145,7 +146,7 @@ def _geometric_quantiles(p: Array, q: float, means: Array) -> Array:
         return np.maximum(1, np.ceil(np.log1p(-q) / np.log1p(-p) - 1e-12)) if q < 1 else np.where(p < 1, np.inf, 1)
 
 
-@checks.checked
+@checked
 def geometric(probability: Annotated[ArrayLike, checks.Numbers(high=1, above=0)]) -> Law:
     """Let a reward arrive with a fixed probability in each round that follows: delays 1, 2, 3, ...
 
@@ -190,7 +191,7 @@ def _pareto_quantiles(alpha: Array, q: float, means: Array) -> Array:
         return np.ceil(late * (1 - 1e-12))
 
 
-@checks.checked
+@checked
 def pareto(index: Annotated[ArrayLike, checks.Numbers(above=0)]) -> Law:
     r"""Give delays heavy tails: a reward is still missing after z rounds with probability :math:`z^{-\alpha}`.
 
@@ -229,7 +230,7 @@ def _packet_loss_quantiles(one: Array, zero: Array, q: float, means: Array) -> A
     return np.where(q <= means * one + (1 - means) * zero + 1e-12, 0.0, np.inf)
 
 
-@checks.checked
+@checked
 def packet_loss(
     arrives: Annotated[ArrayLike, checks.Numbers(0, 1)],
     when_zero: Annotated[ArrayLike, checks.Numbers(0, 1)] | None = None,
@@ -278,7 +279,7 @@ def _biased_quantiles(one: Array, zero: Array, q: float, means: Array) -> Array:
     return np.where(q <= early + 1e-12, np.minimum(one, zero), np.maximum(one, zero))
 
 
-@checks.checked
+@checked
 def biased(when_one: Rounds, when_zero: Rounds) -> Law:
     """Let the delay tell the reward: rewards are 0 or 1, and each has a delay of its own.
 
@@ -324,7 +325,7 @@ def _log_normal_quantiles(centre: Array, sigma: Array, q: float, means: Array) -
         return np.floor(np.exp(centre + sigma * ndtri(q)) + 1e-9)
 
 
-@checks.checked
+@checked
 def log_normal(
     median: Annotated[ArrayLike, checks.Numbers(above=0)], spread: Annotated[ArrayLike, checks.Numbers(above=0)]
 ) -> Law:

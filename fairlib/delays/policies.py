@@ -6,6 +6,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from fairlib import checks
+from fairlib.checks import Horizon, PositiveInt, UnitInterval, checked
 from fairlib.core import Array, Number, PerArm, Policy, ask, helper, rule, share_out
 from fairlib.delays.game import _cap
 from fairlib.merit import Box, Merit, best_in_box, play_by_merit
@@ -185,8 +186,8 @@ def fcucb_d_rule(plays, base, slope, merit, seen, box: Box, p):
     play_by_merit(merit, box.mu, plays, p)  # line 3
 
 
-@checks.checked
-def fcucb_d(merit: Merit, arms: checks.PositiveInt, plays: Plays, radius: Radius | None = None) -> Policy:
+@checked
+def fcucb_d(merit: Merit, arms: PositiveInt, plays: Plays, radius: Radius | None = None) -> Policy:
     r"""FCUCB-D (Algorithm 1), with the optimistic step of line 9 solved exactly.
 
     Plays in proportion to the merit of the most favourable means in the box :math:`\hat\mu_a \pm c_{t,a}`. Here
@@ -242,8 +243,8 @@ def fcts_d_rule(plays, merit, seen, rng, p):
     play_by_merit(merit, p, plays, p)  # line 2
 
 
-@checks.checked
-def fcts_d(merit: Merit, arms: checks.PositiveInt, plays: Plays) -> Policy:
+@checked
+def fcts_d(merit: Merit, arms: PositiveInt, plays: Plays) -> Policy:
     """FCTS-D (Algorithm 2) for rewards 0 and 1: play by the merit of means drawn from their posteriors.
 
     The prior is uniform, and the posterior counts the rewards that have arrived.
@@ -304,8 +305,8 @@ def op_fcucb_d_rule(plays, base, slope, merit, seen, box: Box, p):
     play_by_merit(merit, box.mu, plays, p)  # line 3
 
 
-@checks.checked
-def op_fcucb_d(merit: Merit, arms: checks.PositiveInt, plays: Plays, radius: Radius | None = None) -> Policy:
+@checked
+def op_fcucb_d(merit: Merit, arms: PositiveInt, plays: Plays, radius: Radius | None = None) -> Policy:
     r"""OP-FCUCB-D (Algorithm 3): missing rewards count as 1 in the upper bound and as 0 in the lower one.
 
     Parameters
@@ -362,8 +363,8 @@ def op_fcts_d_rule(plays, merit, seen, rng, p):
     play_by_merit(merit, p, plays, p)  # line 3
 
 
-@checks.checked
-def op_fcts_d(merit: Merit, arms: checks.PositiveInt, plays: Plays) -> Policy:
+@checked
+def op_fcts_d(merit: Merit, arms: PositiveInt, plays: Plays) -> Policy:
     """OP-FCTS-D (Algorithm 4): the average of two draws, one with missing rewards as 1, one with them as 0.
 
     Parameters
@@ -437,8 +438,8 @@ def two_box_rule(plays, narrow, safe, merit, seen, ends: TwoBoxes, refuted: Numb
     play_by_merit(merit, box.mu, plays, p)  # line 5
 
 
-@checks.checked
-def two_box(merit: Merit, arms: checks.PositiveInt, plays: Plays, horizon: checks.Horizon) -> Policy:
+@checked
+def two_box(merit: Merit, arms: PositiveInt, plays: Plays, horizon: Horizon) -> Policy:
     r"""Two-box: one policy for delays of either kind, which it need not be told. Ours, not the paper's.
 
     The safe box is OP-FCUCB-D's, the narrow box FCUCB-D's, each the intersection of those of all rounds so far. While
@@ -507,8 +508,8 @@ def recent_half_rule(plays, merit, seen, notes: Notes, p):
     play_by_merit(merit, p, plays, p)  # line 4
 
 
-@checks.checked
-def recent_half(merit: Merit, arms: checks.PositiveInt, plays: Plays) -> Policy:
+@checked
+def recent_half(merit: Merit, arms: PositiveInt, plays: Plays) -> Policy:
     r"""Recent half: one policy for delays of either kind, without boxes, horizon or test. Ours, not the paper's.
 
     Plays in proportion to the merit of the mean of what arrived in the second half of the game, or a little more of
@@ -565,7 +566,7 @@ def cucb_d_rule(plays, base, slope, seen, p):
     play_top(p, plays)
 
 
-@checks.checked
+@checked
 def cucb_d(plays: Annotated[int, checks.Integer(1, example=1)], radius: Radius = (0.0, 1.5)) -> Policy:
     r"""CUCB-D: the arms of the largest upper bounds, with no thought of fairness (after Chen, Wang and Yuan, 2013).
 
@@ -605,7 +606,7 @@ def mp_ts_d_rule(plays, seen, rng, p):
     play_top(p, plays)
 
 
-@checks.checked
+@checked
 def mp_ts_d(plays: Annotated[int, checks.Integer(1, example=1)]) -> Policy:
     """MP-TS-D: the arms of the largest posterior draws (after Komiyama, Honda and Nakagawa, 2015).
 
@@ -646,8 +647,8 @@ def fgreedy_d_rule(plays, epsilon, merit, seen, rng, p):
         play_by_merit(merit, p, plays, p)
 
 
-@checks.checked
-def fgreedy_d(merit: Merit, arms: checks.PositiveInt, plays: Plays, epsilon: checks.UnitInterval) -> Policy:
+@checked
+def fgreedy_d(merit: Merit, arms: PositiveInt, plays: Plays, epsilon: UnitInterval) -> Policy:
     """FGreedy-D: in some rounds any arms at all, in the others by the merit of the means so far.
 
     Parameters
@@ -695,10 +696,10 @@ def late_start_rule(plays, rounds: int, learner, seen, p):
     return -1
 
 
-@checks.checked
+@checked
 def late_start(
     learner: Annotated[Policy, checks.Instance(Policy, "a Policy, such as fcts_d(power(2, 4), 7, 3)")],
-    rounds: checks.PositiveInt,
+    rounds: PositiveInt,
 ) -> Policy:
     """Let a policy begin late, after some rounds in which the arms take turns: how the paper's public code starts.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.checks import Horizons, checked
 from fairlib.delays.game import Quantile, SemiBandit
 from fairlib.merit import Merit
 
@@ -26,8 +27,8 @@ __all__ = [
 ]
 
 
-@checks.checked
-def fcucb_d_reward_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
+@checked
+def fcucb_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound FCUCB-D's reward regret for delays that do not depend on the reward (Theorem 6, repaired and sharpened).
 
     With :math:`B_q = \frac{mK}{T} + K(\lceil 24 \ln T / q \rceil + d^\star) + 2 \sqrt{2mKT/q}`,
@@ -71,8 +72,8 @@ def fcucb_d_reward_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quant
     return failures + _late(given, radius, 1.0)
 
 
-@checks.checked
-def fcucb_d_fairness_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
+@checked
+def fcucb_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound FCUCB-D's fairness regret for delays that do not depend on the reward (Theorem 6, repaired and sharpened).
 
     .. math:: & 2(K + m) + \frac{1 + \ln T}{4mK} \\
@@ -113,8 +114,8 @@ def fcucb_d_fairness_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Qua
     return 2 * failures + 2 * _late(given, radius, given.slope)
 
 
-@checks.checked
-def fcts_d_reward_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
+@checked
+def fcts_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound FCTS-D's reward regret, on average over a uniform prior (Theorem 7, repaired and sharpened).
 
     It is half of `fcts_d_fairness_bound` (erratum E-D2), on the regret of which each round's term is cut at 0
@@ -151,8 +152,8 @@ def fcts_d_reward_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quanti
     return fcts_d_fairness_bound(game, horizon, q=q) / 2
 
 
-@checks.checked
-def fcts_d_fairness_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
+@checked
+def fcts_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound FCTS-D's fairness regret, on average over a uniform prior (Theorem 7, repaired and sharpened).
 
     .. math:: \frac{2L}{\gamma T} + \min\Bigl(\frac{2L}{\gamma} \Bigl(\frac12 + \sqrt{\ln(2KT)}\Bigr) B_q,
@@ -193,8 +194,8 @@ def fcts_d_fairness_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quan
     return 2 * given.slope / given.t + 2 * _late(given, drawn, given.slope)
 
 
-@checks.checked
-def op_fcucb_d_reward_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
+@checked
+def op_fcucb_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound OP-FCUCB-D's reward regret, whatever the delays depend on (Theorem 8, sharpened).
 
     With :math:`C_q = m(1-q)T + w + 6 \sqrt{\ln(6mKT)} \sqrt{mKT}`, where :math:`w` is the smaller of
@@ -237,8 +238,8 @@ def op_fcucb_d_reward_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Qu
     return failures + widths
 
 
-@checks.checked
-def op_fcucb_d_fairness_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
+@checked
+def op_fcucb_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound OP-FCUCB-D's fairness regret, whatever the delays depend on (Theorem 8, sharpened).
 
     .. math:: 2(K + m) + \frac{2 + \ln T}{9mK} + \frac{2L}{\gamma} C_q ,
@@ -278,8 +279,8 @@ def op_fcucb_d_fairness_bound(game: SemiBandit, horizon: checks.Horizons, *, q: 
     return 2 * failures + 2 * given.slope * widths
 
 
-@checks.checked
-def op_fcts_d_reward_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
+@checked
+def op_fcts_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound OP-FCTS-D's reward regret, whatever the delays depend on and for every mean (Theorem 9, repaired).
 
     It is half of `op_fcts_d_fairness_bound`, on the regret of which each round's term is cut at 0 (equation 5).
@@ -315,8 +316,8 @@ def op_fcts_d_reward_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Qua
     return op_fcts_d_fairness_bound(game, horizon, q=q) / 2
 
 
-@checks.checked
-def op_fcts_d_fairness_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Quantile) -> NDArray[np.float64]:
+@checked
+def op_fcts_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound OP-FCTS-D's fairness regret, whatever the delays depend on and for every mean (Theorem 9, repaired).
 
     .. math:: \frac{1}{2mK} + \frac{2L}{\gamma} \Bigl[ & K + K \ln\Bigl(1 + \frac{mT}{2K}\Bigr) + \tfrac12 m(1-q)T \\
@@ -358,9 +359,9 @@ def op_fcts_d_fairness_bound(game: SemiBandit, horizon: checks.Horizons, *, q: Q
     return 1 / (2 * plays * k) + 2 * slope * (k * (1 + np.log1p(plays * t / (2 * k))) + missing / 2 + 5 * spread)
 
 
-@checks.checked
+@checked
 def best_quantile(
-    bound: Callable[..., NDArray[np.float64]], game: SemiBandit, horizon: checks.Horizons
+    bound: Callable[..., NDArray[np.float64]], game: SemiBandit, horizon: Horizons
 ) -> NDArray[np.float64]:
     """Find the quantile for which a bound is smallest.
 

@@ -18,6 +18,7 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"fairlib.deploy.app needs the extra `service` of the package: {error}") from error
 
 from fairlib import checks
+from fairlib.checks import Positive, PositiveInt, checked
 from fairlib.deploy.service import Service, ServiceError
 
 __all__ = ["app"]
@@ -25,12 +26,12 @@ __all__ = ["app"]
 _LOG = logging.getLogger("fairlib.deploy")
 
 
-@checks.checked
+@checked
 def app(
     service: Annotated[Service, checks.Instance(Service, "a Service")],
     *,
-    body: checks.PositiveInt = 100_000,
-    seconds: checks.Positive = 10.0,
+    body: PositiveInt = 100_000,
+    seconds: Positive = 10.0,
 ) -> Starlette:
     """Return an ASGI application that answers HTTP requests with a service.
 

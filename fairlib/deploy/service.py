@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from numpy.typing import ArrayLike
 
 from fairlib import checks
+from fairlib.checks import Seed, checked
 from fairlib.deploy.player import Choice, Player, _range
 from fairlib.engine.stepping import AnyPolicy, GivenHorizon
 from fairlib.files import GivenPath
@@ -146,7 +147,7 @@ class Service:
     >>> service.close()
     """
 
-    @checks.checked
+    @checked
     def __init__(
         self,
         path: GivenPath,
@@ -156,7 +157,7 @@ class Service:
         dimension: Annotated[int, checks.InBody(checks.Integer(1))] | None = None,
         horizon: GivenHorizon | None = None,
         rewards: Annotated[tuple[float, float], checks.InBody(checks.Pair(checks.Real(), ""))] = (0.0, 1.0),
-        seed: checks.Seed = 0,
+        seed: Seed = 0,
         snapshot_every: Annotated[int, checks.Integer(0)] = 1000,
     ) -> None:
         self._path = _on_disk(path)

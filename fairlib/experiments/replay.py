@@ -15,6 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from fairlib import checks
+from fairlib.checks import Horizon, Seed, checked
 from fairlib.core.contexts import ContextPolicy
 from fairlib.core.policy import Policy
 from fairlib.data import Event
@@ -86,15 +87,15 @@ class Replay:
         return f"Replay: {len(self.events):,} of {self.seen:,} visits kept{mean}"
 
 
-@checks.checked
+@checked
 def replay(
     events: Iterable[Any],
     policy: Policy | ContextPolicy | Callable[[int], Policy],
     *,
     arms: Annotated[int, checks.Integer(1, example=2)] | None = None,
     least: Annotated[float, checks.Real(above=0, high=1)] | None = None,
-    horizon: checks.Horizon | None = None,
-    seed: checks.Seed = 0,
+    horizon: Horizon | None = None,
+    seed: Seed = 0,
 ) -> Replay:
     """Let a policy choose in each visit of a log, and count the visits in which it chooses what was played.
 
@@ -173,7 +174,7 @@ def replay(
     return Replay(seen, kept, probabilities)
 
 
-@checks.checked
+@checked
 def article_contexts(event: Annotated[Event, checks.Instance(Event, "an Event of a log")]) -> NDArray[np.float64]:
     """Return the contexts of a visit's articles: the outer products of the visitor's and the article's features.
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairlib import checks
+from fairlib.checks import checked
 
 __all__ = ["Estimate", "estimate", "paired_t"]
 
@@ -36,7 +37,7 @@ class Estimate(NamedTuple):
         return f"{self.mean:{form}} ± {self.error:{form.lstrip('0123456789,') or form}}"
 
 
-@checks.checked
+@checked
 def estimate(values: Annotated[ArrayLike, checks.Numbers(each="run", example=[1, 2])]) -> Estimate:
     """Return the mean of independent runs, and its standard error.
 
@@ -68,7 +69,7 @@ def estimate(values: Annotated[ArrayLike, checks.Numbers(each="run", example=[1,
     return Estimate(float(runs.mean()), float(runs.std(ddof=1)) / math.sqrt(runs.size))
 
 
-@checks.checked
+@checked
 def paired_t(
     first: Annotated[ArrayLike, checks.Numbers(each="run", example=list(range(20)))],
     second: Annotated[ArrayLike, checks.Table()] = 0.0,

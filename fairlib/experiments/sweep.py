@@ -8,6 +8,7 @@ from concurrent.futures import Executor, Future, as_completed
 from typing import Annotated, Any
 
 from fairlib import checks
+from fairlib.checks import checked
 from fairlib.files import GivenPath
 
 __all__ = ["sweep", "SweepError"]
@@ -38,7 +39,7 @@ results) [3.0, None, None]
         self.results = results
 
 
-@checks.checked
+@checked
 def sweep(
     experiment: Annotated[Callable[..., Any], checks.Function()],
     settings: Iterable[Mapping[str, Any]],

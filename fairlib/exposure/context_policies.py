@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.baselines.linear import posterior_draw
+from fairlib.checks import NonNegative, PositiveScale, UnitInterval, checked
 from fairlib.core import ContextPolicy, Ridge, dot, explore, posterior_settings, rule, width
 from fairlib.merit import Box, Merit, best_in_box, cut, play_by_merit
 
@@ -35,8 +36,8 @@ def fairx_linucb_rule(radius, merit, now, ridge, box: Box, p):
     play_by_merit(merit, box.mu, 1, p)  # line 5
 
 
-@checks.checked
-def fairx_linucb(merit: Merit, radius: checks.NonNegative, ridge: checks.PositiveScale = 1.0) -> ContextPolicy:
+@checked
+def fairx_linucb(merit: Merit, radius: NonNegative, ridge: PositiveScale = 1.0) -> ContextPolicy:
     r"""FairX-LinUCB (Algorithm 3), with the optimistic step solved exactly on the box around the ellipsoid.
 
     Line 7 asks for the most favourable parameter in the ellipsoid :math:`\lVert\mu - \hat\mu\rVert_\Sigma \le
@@ -91,10 +92,8 @@ def fairx_lints_rule(sd, merit, now, ridge, rng, p):
     play_by_merit(merit, p, 1, p)
 
 
-@checks.checked
-def fairx_lints(
-    merit: Merit, prior_sd: checks.PositiveScale = 1.0, reward_sd: checks.PositiveScale = 1.0
-) -> ContextPolicy:
+@checked
+def fairx_lints(merit: Merit, prior_sd: PositiveScale = 1.0, reward_sd: PositiveScale = 1.0) -> ContextPolicy:
     r"""FairX-LinTS (Algorithm 4): play by the merit of means under a parameter drawn from its normal posterior.
 
     A drawn mean outside the merit's range has the merit of the nearer end. So the merit is defined for all of
@@ -146,8 +145,8 @@ def fairx_lineg_rule(epsilon, merit, now, ridge, p):
     explore(epsilon, p)
 
 
-@checks.checked
-def fairx_lineg(merit: Merit, epsilon: checks.UnitInterval, ridge: checks.PositiveScale = 1.0) -> ContextPolicy:
+@checked
+def fairx_lineg(merit: Merit, epsilon: UnitInterval, ridge: PositiveScale = 1.0) -> ContextPolicy:
     r"""FairX-LinEG: play by the merit of the means as the ridge regression has them, and sometimes any arm at all.
 
     Parameters
@@ -185,12 +184,12 @@ def fairx_lineg(merit: Merit, epsilon: checks.UnitInterval, ridge: checks.Positi
 Method = Annotated[str, checks.Choice(("search", "gradient"))]
 
 
-@checks.checked
+@checked
 def most_favourable(
     merit: Merit,
     contexts: Annotated[ArrayLike, checks.Table(2)],
     ridge: Annotated[Ridge, checks.Instance(Ridge, "a Ridge, such as Ridge(np.zeros(2), np.eye(2))")],
-    radius: checks.NonNegative,
+    radius: NonNegative,
     method: Method = "search",
 ) -> NDArray[np.float64]:
     r"""Look for the parameter in the ellipsoid under which the fair policy earns most (Algorithm 3, line 7 as printed).
@@ -275,9 +274,9 @@ def _by_ellipsoid(merit, method, radius, now, ridge, p):
     p /= p.sum()
 
 
-@checks.checked
+@checked
 def fairx_linucb_search(
-    merit: Merit, radius: checks.NonNegative, ridge: checks.PositiveScale = 1.0, method: Method = "search"
+    merit: Merit, radius: NonNegative, ridge: PositiveScale = 1.0, method: Method = "search"
 ) -> ContextPolicy:
     """FairX-LinUCB with the ellipsoid itself in place of the box around it, for comparison; hundreds of times slower.
 

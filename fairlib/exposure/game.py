@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
+from fairlib.checks import Horizon, Positive, checked
 from fairlib.core import (
     Bandit,
     BoundRule,
@@ -110,7 +111,7 @@ def exposure_metrics(means, optimal, p, reward_regret: Number, fairness_regret: 
         fairness_regret[0] += abs(short)
 
 
-@checks.checked
+@checked
 def games_of_low_merit(horizon: Annotated[int, checks.Integer(4)]) -> tuple[ExposureBandit, ExposureBandit]:
     r"""Return the two games of Theorem 3.1.4, in which almost no merit stands against almost no merit.
 
@@ -142,8 +143,8 @@ def games_of_low_merit(horizon: Annotated[int, checks.Integer(4)]) -> tuple[Expo
     return _pair(clipped(theta), low, high)
 
 
-@checks.checked
-def games_of_steep_merit(horizon: checks.Horizon, ratio: checks.Positive) -> tuple[ExposureBandit, ExposureBandit]:
+@checked
+def games_of_steep_merit(horizon: Horizon, ratio: Positive) -> tuple[ExposureBandit, ExposureBandit]:
     r"""Return the two games of Theorem 3.1.5, for any steepness.
 
     With :math:`\theta = 1/\sqrt T` the merit is :math:`1 + \Lambda x` on [0, 1], the means are :math:`(\theta, 0)` and

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from fairlib import checks
+from fairlib.checks import NonNegative, PositiveScale, UnitInterval, checked
 from fairlib.core import Policy, explore, rule, try_each_once
 from fairlib.core.arms import BetaShape
 from fairlib.merit import (
@@ -42,8 +42,8 @@ def fairx_ucb_rule(width, merit, seen, box: Box, p):
     play_by_merit(merit, box.mu, 1, p)  # line 4
 
 
-@checks.checked
-def fairx_ucb(merit: Merit, width: checks.NonNegative) -> Policy:
+@checked
+def fairx_ucb(merit: Merit, width: NonNegative) -> Policy:
     r"""FairX-UCB (Algorithm 1), with the optimistic step of line 7 solved exactly.
 
     Plays in proportion to the merit of the most favourable means in the box
@@ -104,8 +104,8 @@ def fairx_ucb_gradient_rule(width, merit, steepness, seen, box: Box, p):
     play_by_merit(merit, box.mu, 1, p)
 
 
-@checks.checked
-def fairx_ucb_gradient(merit: Merit, width: checks.NonNegative) -> Policy:
+@checked
+def fairx_ucb_gradient(merit: Merit, width: NonNegative) -> Policy:
     r"""FairX-UCB with the local solver of the paper's experiments, for comparison with the exact `fairx_ucb`.
 
     Line 7 is ten steps of projected gradient ascent from the centre of the box, with step size 0.01 (Section 5.1). They
@@ -151,7 +151,7 @@ def fairx_ts_rule(a0, b0, merit, seen, rng, p):
     play_by_merit(merit, p, 1, p)  # line 2
 
 
-@checks.checked
+@checked
 def fairx_ts(merit: Merit, a: BetaShape = 1.0, b: BetaShape = 1.0) -> Policy:
     """FairX-TS (Algorithm 2) for rewards 0 and 1: play by the merit of means drawn from their Beta posteriors.
 
@@ -196,10 +196,8 @@ def fairx_ts_gaussian_rule(prior, noise, merit, seen, rng, p):
     play_by_merit(merit, p, 1, p)  # line 2
 
 
-@checks.checked
-def fairx_ts_gaussian(
-    merit: Merit, prior_sd: checks.PositiveScale = 1.0, reward_sd: checks.PositiveScale = 1.0
-) -> Policy:
+@checked
+def fairx_ts_gaussian(merit: Merit, prior_sd: PositiveScale = 1.0, reward_sd: PositiveScale = 1.0) -> Policy:
     r"""FairX-TS (Algorithm 2) for normal rewards: play by the merit of means drawn from their normal posteriors.
 
     The prior of each mean is :math:`N(0, \sigma_0^2)`. A mean that is drawn outside the merit's range is cut to it: the
@@ -254,8 +252,8 @@ def fairx_eg_rule(epsilon, merit, seen, p):
     explore(epsilon, p)
 
 
-@checks.checked
-def fairx_eg(merit: Merit, epsilon: checks.UnitInterval) -> Policy:
+@checked
+def fairx_eg(merit: Merit, epsilon: UnitInterval) -> Policy:
     """FairX-EG: play by the merit of the means so far, and with probability epsilon any arm at all.
 
     Parameters

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairlib import checks
+from fairlib.checks import Horizons, NonNegative, OpenProbability, Positive, PositiveInt, checked
 from fairlib.core import check_no_delay
 from fairlib.exposure.game import ContextExposureBandit, ExposureBandit
 
@@ -26,8 +26,8 @@ __all__ = [
 ]
 
 
-@checks.checked
-def fairness_lower_bound(ratio: checks.Positive, horizon: checks.Horizons) -> NDArray[np.float64]:
+@checked
+def fairness_lower_bound(ratio: Positive, horizon: Horizons) -> NDArray[np.float64]:
     r"""Bound from below the fairness regret that every policy has in one of two games (Theorems 3.1.4 and 3.1.5).
 
     .. math:: \frac{1}{8e} \cdot \frac{\Lambda \sqrt T}{2 + \Lambda / \sqrt T}
@@ -60,10 +60,8 @@ def fairness_lower_bound(ratio: checks.Positive, horizon: checks.Horizons) -> ND
     return ratio * root / (2 + ratio / root) / (8 * math.e)
 
 
-@checks.checked
-def fairx_ucb_width(
-    arms: checks.PositiveInt, horizon: checks.Horizons, *, failure: checks.OpenProbability
-) -> NDArray[np.float64]:
+@checked
+def fairx_ucb_width(arms: PositiveInt, horizon: Horizons, *, failure: OpenProbability) -> NDArray[np.float64]:
     r"""Return the width :math:`w_0 = \sqrt{2 \ln(4TK/\delta)}` of Theorems 3.2.1 and 3.2.2.
 
     Parameters
@@ -94,9 +92,9 @@ def fairx_ucb_width(
     return width
 
 
-@checks.checked
+@checked
 def fairx_ucb_fairness_bound(
-    game: ExposureBandit, horizon: checks.Horizons, *, failure: checks.OpenProbability
+    game: ExposureBandit, horizon: Horizons, *, failure: OpenProbability
 ) -> NDArray[np.float64]:
     r"""Bound on FairX-UCB's fairness regret, with probability 1 - delta (Theorem 3.2.1 with its constants).
 
@@ -134,10 +132,8 @@ def fairx_ucb_fairness_bound(
     return 2 * k + _slope(game) * 2 * _wandering(k, horizon, failure)
 
 
-@checks.checked
-def fairx_ucb_reward_bound(
-    arms: checks.PositiveInt, horizon: checks.Horizons, *, failure: checks.OpenProbability
-) -> NDArray[np.float64]:
+@checked
+def fairx_ucb_reward_bound(arms: PositiveInt, horizon: Horizons, *, failure: OpenProbability) -> NDArray[np.float64]:
     r"""Bound on FairX-UCB's reward regret, with probability 1 - delta (Theorem 3.2.2 with its constants).
 
     .. math:: 2K + 2 w_0 \Bigl(\sqrt{2 T \ln(4/\delta)} + 2\sqrt{KT}\Bigr)
@@ -169,8 +165,8 @@ def fairx_ucb_reward_bound(
     return 2 * arms + _wandering(arms, horizon, failure)
 
 
-@checks.checked
-def fairx_ucb_log_bound(game: ExposureBandit, horizon: checks.Horizons) -> NDArray[np.float64]:
+@checked
+def fairx_ucb_log_bound(game: ExposureBandit, horizon: Horizons) -> NDArray[np.float64]:
     r"""Bound on FairX-UCB's expected fairness regret by the slope of the merit's logarithm; not in the paper.
 
     With :math:`\Lambda = \sup |(\ln f)'|`, a range of means of length D, the width for :math:`\delta = 1/T`, and
@@ -213,8 +209,8 @@ def fairx_ucb_log_bound(game: ExposureBandit, horizon: checks.Horizons) -> NDArr
     return bound
 
 
-@checks.checked
-def fairx_ts_fairness_bound(game: ExposureBandit, horizon: checks.Horizons) -> NDArray[np.float64]:
+@checked
+def fairx_ts_fairness_bound(game: ExposureBandit, horizon: Horizons) -> NDArray[np.float64]:
     r"""Bound on the Bayesian fairness regret of FairX-TS (Theorem 3.3.1, with constants of our own).
 
     .. math:: \frac{2L}{\gamma} \biggl[ 2 \Bigl(\sqrt{2/\pi} + \sqrt{2 \ln KT}\Bigr) \sqrt{KT} +
@@ -252,8 +248,8 @@ def fairx_ts_fairness_bound(game: ExposureBandit, horizon: checks.Horizons) -> N
     return bound
 
 
-@checks.checked
-def fairx_ts_reward_bound(arms: checks.PositiveInt, horizon: checks.Horizons) -> NDArray[np.float64]:
+@checked
+def fairx_ts_reward_bound(arms: PositiveInt, horizon: Horizons) -> NDArray[np.float64]:
     r"""Bound on the Bayesian reward regret of FairX-TS (Theorem 3.3.2, with constants of our own).
 
     .. math:: 2 \sqrt{2 KT \ln KT} + \frac{1}{2 \sqrt{2\pi} \ln KT}
@@ -311,13 +307,9 @@ def _seldom(product: NDArray[np.float64]) -> NDArray[np.float64]:
         return 1 / (math.sqrt(2 * math.pi) * np.log(product))
 
 
-@checks.checked
+@checked
 def linucb_radius(
-    dimension: checks.PositiveInt,
-    horizon: checks.Horizons,
-    *,
-    failure: checks.OpenProbability,
-    norm: checks.NonNegative = 1.0,
+    dimension: PositiveInt, horizon: Horizons, *, failure: OpenProbability, norm: NonNegative = 1.0
 ) -> NDArray[np.float64]:
     r"""Return the radius with which the ellipsoids hold the parameter throughout (Proposition A.6.1, sharpened).
 
@@ -358,8 +350,8 @@ def linucb_radius(
     return radius
 
 
-@checks.checked
-def total_width(dimension: checks.PositiveInt, horizon: checks.Horizons) -> NDArray[np.float64]:
+@checked
+def total_width(dimension: PositiveInt, horizon: Horizons) -> NDArray[np.float64]:
     r"""Bound the widths of the contexts played, summed over the rounds (Lemma A.6.8 with Cauchy and Schwarz).
 
     .. math:: \sum_{t=1}^{T} \lVert x_{t,a_t} \rVert_{\Sigma_t^{-1}} \le \sqrt{2 T d \ln(1 + T/d)}
@@ -391,13 +383,9 @@ def total_width(dimension: checks.PositiveInt, horizon: checks.Horizons) -> NDAr
     return width
 
 
-@checks.checked
+@checked
 def fairx_linucb_fairness_bound(
-    game: ContextExposureBandit,
-    horizon: checks.Horizons,
-    *,
-    failure: checks.OpenProbability,
-    norm: checks.NonNegative = 1.0,
+    game: ContextExposureBandit, horizon: Horizons, *, failure: OpenProbability, norm: NonNegative = 1.0
 ) -> NDArray[np.float64]:
     r"""Bound on FairX-LinUCB's fairness regret, with probability 1 - delta (Theorem 4.2.1 with its constants).
 
@@ -437,13 +425,9 @@ def fairx_linucb_fairness_bound(
     return 2 * _slope(game) * reward
 
 
-@checks.checked
+@checked
 def fairx_linucb_reward_bound(
-    dimension: checks.PositiveInt,
-    horizon: checks.Horizons,
-    *,
-    failure: checks.OpenProbability,
-    norm: checks.NonNegative = 1.0,
+    dimension: PositiveInt, horizon: Horizons, *, failure: OpenProbability, norm: NonNegative = 1.0
 ) -> NDArray[np.float64]:
     r"""Bound on FairX-LinUCB's reward regret, with probability 1 - delta (Theorem 4.2.2 with its constants).
 
@@ -480,8 +464,8 @@ def fairx_linucb_reward_bound(
     return 2 * radius * (total_width(dimension, horizon) + wandering)
 
 
-@checks.checked
-def fairx_lints_fairness_bound(game: ContextExposureBandit, horizon: checks.Horizons) -> NDArray[np.float64]:
+@checked
+def fairx_lints_fairness_bound(game: ContextExposureBandit, horizon: Horizons) -> NDArray[np.float64]:
     r"""Bound on FairX-LinTS's Bayesian fairness regret (Theorem 4.3.1, with a proof and constants of this book).
 
     .. math:: \frac{2L}{\gamma} \Bigl[ \Bigl(\sqrt{2\ln KT} + \sqrt{2/\pi}\Bigr) \sqrt{2 T d \ln(1 + T/d)}
@@ -521,10 +505,8 @@ def fairx_lints_fairness_bound(game: ContextExposureBandit, horizon: checks.Hori
     return bound
 
 
-@checks.checked
-def fairx_lints_reward_bound(
-    arms: checks.PositiveInt, dimension: checks.PositiveInt, horizon: checks.Horizons
-) -> NDArray[np.float64]:
+@checked
+def fairx_lints_reward_bound(arms: PositiveInt, dimension: PositiveInt, horizon: Horizons) -> NDArray[np.float64]:
     r"""Bound on FairX-LinTS's Bayesian reward regret (Theorem 4.3.2, sharper in d, with a proof of this book).
 
     .. math:: 2 \sqrt{d T \ln(KT) \ln(1 + T/d)} + \frac{1}{2\sqrt{2\pi} \ln KT}

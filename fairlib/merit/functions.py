@@ -10,6 +10,7 @@ from numba import float64
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.checks import Positive, PositiveScale, checked
 from fairlib.core import Rule, helper, share_out
 from fairlib.merit.step import Box, MeritFunctions, best_in_box, dinkelbach, exponential_in_box, search_best, upper_ends
 from fairlib.rules.bound_rule import BoundRule
@@ -118,7 +119,7 @@ class Merit(Pluggable):
 
     described_as = "a Merit, such as exponential(2)"
 
-    @checks.checked
+    @checked
     def __init__(
         self,
         name: Annotated[str, checks.Text()],
@@ -286,11 +287,9 @@ def exponential_best(steepness, low, high, c):
     return high if weight * (high - c) >= low - c else low
 
 
-@checks.checked
+@checked
 def exponential(
-    steepness: checks.PositiveScale,
-    low: Annotated[float, checks.Real()] = 0.0,
-    high: Annotated[float, checks.Real()] = 1.0,
+    steepness: PositiveScale, low: Annotated[float, checks.Real()] = 0.0, high: Annotated[float, checks.Real()] = 1.0
 ) -> Merit:
     r"""Exponential merit, :math:`f(x) = e^{c x}`.
 
@@ -367,8 +366,8 @@ def power_best(scale, exponent, low, high, c):
     return chosen
 
 
-@checks.checked
-def power(scale: checks.Positive, exponent: Annotated[float, checks.Real(1, 1e6, example=4.0)]) -> Merit:
+@checked
+def power(scale: Positive, exponent: Annotated[float, checks.Real(1, 1e6, example=4.0)]) -> Merit:
     r"""Power merit on [0, 1], :math:`f(x) = 1 + A x^p`.
 
     Parameters
@@ -429,8 +428,8 @@ def clipped_best(floor, low, high, c):
     return chosen
 
 
-@checks.checked
-def clipped(floor: checks.Positive, high: Annotated[float, checks.InBody(checks.Real())] = 1.0) -> Merit:
+@checked
+def clipped(floor: Positive, high: Annotated[float, checks.InBody(checks.Real())] = 1.0) -> Merit:
     r"""Merit equal to the mean itself, but not below a floor: :math:`f(x) = \max(x, \gamma)` on [0, `high`].
 
     Parameters
@@ -470,7 +469,7 @@ def clipped(floor: checks.Positive, high: Annotated[float, checks.InBody(checks.
     )
 
 
-@checks.checked
+@checked
 def fair_policy(
     merit: Merit,
     means: Annotated[ArrayLike, checks.InBody(checks.Numbers())],
@@ -570,7 +569,7 @@ def play_by_merit(merit: MeritFunctions, means: Any, plays: int, p: Any) -> None
     share_out(p, plays)
 
 
-@checks.checked
+@checked
 def optimistic_means(
     merit: Merit,
     low: Annotated[ArrayLike, checks.InBody(checks.Numbers(example=[0.1, 0.2]))],
@@ -612,7 +611,7 @@ def optimistic_means(
     return box.mu
 
 
-@checks.checked
+@checked
 def as_merit(merit: Merit) -> Merit:
     """Take a merit function at the door.
 

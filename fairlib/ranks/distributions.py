@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.checks import checked
 from fairlib.core import format_setting, helper
 
 __all__ = ["RewardDistribution", "uniform_sum", "empirical", "flat", "rank"]
@@ -59,7 +60,7 @@ class RewardDistribution:
     def __repr__(self) -> str:
         return f"RewardDistribution({format_setting(self.breaks)}, {format_setting(self.coefficients)})"
 
-    @checks.checked
+    @checked
     def cdf(self, rewards: Annotated[ArrayLike, checks.Table()]) -> NDArray[np.float64]:
         r"""Return :math:`F(r)`, the relative rank of a candidate with reward r (Section 3).
 
@@ -85,7 +86,7 @@ class RewardDistribution:
         """
         return np.clip(self._polynomials(np.asarray(rewards), self.coefficients), 0.0, 1.0)
 
-    @checks.checked
+    @checked
     def density(self, rewards: Annotated[ArrayLike, checks.Table()]) -> NDArray[np.float64]:
         """Return the density, the derivative of the distribution function; an empirical distribution has none.
 
@@ -182,7 +183,7 @@ class RewardDistribution:
         return np.where(piece < 0, 0.0, value)
 
 
-@checks.checked
+@checked
 def uniform_sum(
     weights: Annotated[ArrayLike, checks.Numbers()], shift: Annotated[float, checks.Real()] = 0.0
 ) -> RewardDistribution:
@@ -245,7 +246,7 @@ def uniform_sum(
     return RewardDistribution(np.array([float(start + b) for b in breaks]), np.array(rows))
 
 
-@checks.checked
+@checked
 def empirical(rewards: Annotated[ArrayLike, checks.Numbers()]) -> RewardDistribution:
     """Return the distribution of a sample: the rank of r is the share of the sample that is at most r.
 

@@ -10,6 +10,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from fairlib import checks
+from fairlib.checks import PositiveInt, checked
 from fairlib.core import BoundRule, ContextBandit, ContextPolicy, Number, PerGroup, Result, context_metrics, shortfall
 from fairlib.engine.seeding import AnySeed, root
 from fairlib.engine.stepping import ContextRun, ContextSession
@@ -125,16 +126,16 @@ def rank_metrics(
     chosen[groups[played]] += 1.0
 
 
-@checks.checked
+@checked
 def acceptance_given_past(
     game: RankBandit,
     policy: Annotated[
         ContextPolicy,
         checks.InBody(checks.Instance(ContextPolicy, "a ContextPolicy where arms have contexts, such as linucb(1, 1)")),
     ],
-    t: checks.PositiveInt,
-    pasts: checks.PositiveInt,
-    draws: checks.PositiveInt,
+    t: PositiveInt,
+    pasts: PositiveInt,
+    draws: PositiveInt,
     seed: AnySeed,
 ) -> NDArray[np.float64]:
     r"""Measure each group's chance of being chosen in round t, past by past.

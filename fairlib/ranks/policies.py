@@ -6,6 +6,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from fairlib import checks
+from fairlib.checks import NonNegative, PositiveScale, checked
 from fairlib.core import (
     Array,
     ContextPolicy,
@@ -361,11 +362,9 @@ def fair_greedy_first_rule(regularizer, noise, now, past, half: Half, longest: N
 RankNoise = Annotated[float, checks.Real(high=1, above=0)]
 
 
-@checks.checked
+@checked
 def fair_greedy(
-    ridge: checks.PositiveScale = 0.1,
-    noise: RankNoise = 1e-3,
-    ties: Annotated[str, checks.Choice(("any", "first"))] = "any",
+    ridge: PositiveScale = 0.1, noise: RankNoise = 1e-3, ties: Annotated[str, checks.Choice(("any", "first"))] = "any"
 ) -> ContextPolicy:
     r"""Fair-Greedy (Algorithm 1), for games in which arm a always has a candidate of group a.
 
@@ -416,9 +415,9 @@ def fair_greedy_v2_rule(regularizer, noise, by_lot, now, past, half: Half, longe
     any_of_the_best(p)  # line 4
 
 
-@checks.checked
+@checked
 def fair_greedy_v2(
-    ridge: checks.PositiveScale = 0.1,
+    ridge: PositiveScale = 0.1,
     noise: RankNoise = 1e-3,
     unseen: Annotated[str, checks.Choice(("random", "half"))] = "random",
 ) -> ContextPolicy:
@@ -535,11 +534,9 @@ def fair_greedy_rarely_rule(growth, regularizer, noise, now, past, half: Half, d
     any_of_the_best(p)
 
 
-@checks.checked
+@checked
 def fair_greedy_rarely(
-    growth: Annotated[float, checks.Real(high=1e6, above=1)] = 1.2,
-    ridge: checks.PositiveScale = 0.1,
-    noise: RankNoise = 1e-3,
+    growth: Annotated[float, checks.Real(high=1e6, above=1)] = 1.2, ridge: PositiveScale = 0.1, noise: RankNoise = 1e-3
 ) -> ContextPolicy:
     r"""Fair-Greedy with an estimate that is refreshed only when the data have grown: **ours**, not the paper's.
 
@@ -589,7 +586,7 @@ def gmf_rule(parameter, table, now, p):
     any_of_the_best(p)
 
 
-@checks.checked
+@checked
 def gmf(game: RankBandit) -> ContextPolicy:
     """Choose the highest true rank: group meritocratic fair (Definitions 3.1 and E.1), and told all there is to know.
 
@@ -628,7 +625,7 @@ def reward_optimal_rule(parameter, now, p):
     any_of_the_best(p)
 
 
-@checks.checked
+@checked
 def reward_optimal(game: RankBandit) -> ContextPolicy:
     """Choose the largest expected reward, whatever the group, being told the true parameter.
 
@@ -672,8 +669,8 @@ def oful_as_published_rule(exploration, now, ridge, log_det: Number, p):
     return arm
 
 
-@checks.checked
-def oful_as_published(exploration: checks.NonNegative = 1.0, ridge: checks.PositiveScale = 0.1) -> ContextPolicy:
+@checked
+def oful_as_published(exploration: NonNegative = 1.0, ridge: PositiveScale = 0.1) -> ContextPolicy:
     r"""OFUL as the paper's public code has it, which is another rule than `fairlib.linear.oful`.
 
     The candidate with the largest :math:`\hat\mu \cdot x + e\, \sqrt{2 \ln\det(V_t/\lambda)\, \ln t}\,
@@ -716,8 +713,8 @@ def oracle_cdf_rule(table, now, ridge, p):
     any_of_the_best(p)
 
 
-@checks.checked
-def oracle_cdf(game: RankBandit, ridge: checks.PositiveScale = 0.1) -> ContextPolicy:
+@checked
+def oracle_cdf(game: RankBandit, ridge: PositiveScale = 0.1) -> ContextPolicy:
     r"""Fair-Greedy (Oracle CDF): told the groups' distributions; estimates rewards by ridge regression on all rounds.
 
     Parameters
@@ -756,7 +753,7 @@ def oracle_rewards_rule(parameter, now, past, longest: Number, rng, p):
     any_of_the_best(p)
 
 
-@checks.checked
+@checked
 def oracle_rewards(game: RankBandit) -> ContextPolicy:
     """Fair-Greedy (Oracle rewards): told the true parameter; estimates distributions from all past candidates.
 

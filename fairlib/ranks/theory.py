@@ -8,6 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.checks import (
+    Horizon,
+    Horizons,
+    NonNegative,
+    OpenProbability,
+    Positive,
+    PositiveInt,
+    PositiveScale,
+    UnitInterval,
+    checked,
+)
 from fairlib.ranks.distributions import RewardDistribution
 from fairlib.ranks.game import RankBandit
 from fairlib.ranks.policies import RankNoise
@@ -32,8 +43,8 @@ __all__ = [
 # The price of fairness (Appendix F) ----------------------------------------------------------------------------------
 
 
-@checks.checked
-def clash(first: RewardDistribution, second: RewardDistribution, epsilon: checks.NonNegative) -> float:
+@checked
+def clash(first: RewardDistribution, second: RewardDistribution, epsilon: NonNegative) -> float:
     r"""Return how often rank and reward disagree by more than :math:`\epsilon` between two groups (Theorem 3).
 
     .. math:: p = \int_0^1 \big(F_1(F_2^{-1}(y) - \epsilon) - y\big)_+ + \big(y - F_1(F_2^{-1}(y) + \epsilon)\big)_+ dy
@@ -73,9 +84,9 @@ def clash(first: RewardDistribution, second: RewardDistribution, epsilon: checks
 _MIDPOINTS = (np.arange(20_000) + 0.5) / 20_000
 
 
-@checks.checked
+@checked
 def price_probability(
-    epsilon: checks.NonNegative, p: checks.UnitInterval, reach: checks.PositiveScale, horizon: checks.Horizons
+    epsilon: NonNegative, p: UnitInterval, reach: PositiveScale, horizon: Horizons
 ) -> NDArray[np.float64]:
     r"""Return how surely group meritocratic fairness costs at least :math:`T \epsilon p / 2` in reward.
 
@@ -160,14 +171,14 @@ class Constants:
     """
 
     arms: Arms
-    groups: checks.PositiveInt
-    dimension: checks.PositiveInt
-    length: checks.Positive
-    norm: checks.NonNegative
-    sd: checks.NonNegative
-    density: checks.Positive
-    eigenvalue: checks.Positive
-    least: checks.Positive = 1.0
+    groups: PositiveInt
+    dimension: PositiveInt
+    length: Positive
+    norm: NonNegative
+    sd: NonNegative
+    density: Positive
+    eigenvalue: Positive
+    least: Positive = 1.0
     by_chance: Annotated[bool, checks.Flag()] = False
     diameter: Annotated[float, checks.Real(above=0, infinity=True)] = math.inf
     described_as = "Constants, such as constants(section_6())"
@@ -177,7 +188,7 @@ class Constants:
         object.__setattr__(self, "diameter", min(self.diameter, 2 * self.length))
 
 
-@checks.checked
+@checked
 def constants(game: RankBandit) -> Constants:
     """Return what the bounds need to know of a game of `separate_groups` or `mixed_groups`, computed exactly.
 
@@ -232,14 +243,14 @@ def constants(game: RankBandit) -> Constants:
     )
 
 
-@checks.checked
+@checked
 def rank_error(
-    groups: checks.PositiveInt,
+    groups: PositiveInt,
     t: Annotated[ArrayLike, checks.OneOrMany(2, whole=True, example=5)],
     *,
-    horizon: checks.Horizon,
-    failure: checks.OpenProbability,
-    candidates: checks.PositiveScale = 1.0,
+    horizon: Horizon,
+    failure: OpenProbability,
+    candidates: PositiveScale = 1.0,
 ) -> NDArray[np.float64]:
     r"""Return how far estimated ranks can be off, for estimated rewards taken as they are (Lemmas C.1 and E.2).
 
@@ -279,9 +290,9 @@ def rank_error(
     return error
 
 
-@checks.checked
+@checked
 def counted_from(
-    game: Constants, horizon: checks.Horizons, *, failure: checks.OpenProbability, alpha: checks.OpenProbability
+    game: Constants, horizon: Horizons, *, failure: OpenProbability, alpha: OpenProbability
 ) -> NDArray[np.float64]:
     r"""Return the round from which no group has been seen too rarely (Lemma E.1, with errata E-G13 and E-G20).
 
@@ -328,7 +339,7 @@ def counted_from(
     return counted
 
 
-@checks.checked
+@checked
 def chance_of_each(arms: Arms, error: Annotated[ArrayLike, checks.OneOrMany(0, example=0.1)]) -> NDArray[np.float64]:
     r"""Return the least chance of each candidate if ranks are off by at most :math:`\epsilon` (equations 6 and 16).
 
@@ -358,14 +369,14 @@ def chance_of_each(arms: Arms, error: Annotated[ArrayLike, checks.OneOrMany(0, e
     return chance
 
 
-@checks.checked
+@checked
 def explored_from(
     arms: Arms,
-    groups: checks.PositiveInt,
+    groups: PositiveInt,
     *,
-    failure: checks.OpenProbability,
+    failure: OpenProbability,
     c: Annotated[float, checks.Real(0, below=1)] = 0.5,
-    candidates: checks.PositiveScale = 1.0,
+    candidates: PositiveScale = 1.0,
 ) -> float:
     r"""Return the round from which each candidate's chance is at least c/K (Propositions 5.1 and E.2).
 
@@ -406,8 +417,8 @@ def explored_from(
     return rounds
 
 
-@checks.checked
-def least_exploration(game: Constants, error: checks.NonNegative = 0.0) -> float:
+@checked
+def least_exploration(game: Constants, error: NonNegative = 0.0) -> float:
     r"""Return how much the chosen candidate teaches, whatever the estimate: the repair of erratum E-G1.
 
     If ranks are off by at most :math:`\epsilon`, then in the range of :math:`\Sigma`
@@ -448,14 +459,9 @@ def least_exploration(game: Constants, error: checks.NonNegative = 0.0) -> float
     return game.least * game.groups / game.arms * game.length**2 * left**game.arms
 
 
-@checks.checked
+@checked
 def estimate_radius(
-    game: Constants,
-    t: Later,
-    *,
-    failure: checks.OpenProbability,
-    ridge: checks.PositiveScale = 0.1,
-    noise: RankNoise = 1e-3,
+    game: Constants, t: Later, *, failure: OpenProbability, ridge: PositiveScale = 0.1, noise: RankNoise = 1e-3
 ) -> NDArray[np.float64]:
     r"""Return how far the estimate can be from :math:`\mu^\star`, in the norm of :math:`V_{\tilde t}` (Lemma C.4).
 
@@ -505,15 +511,15 @@ def estimate_radius(
     return bound
 
 
-@checks.checked
+@checked
 def fair_greedy_bound(
     game: Constants,
     horizon: Later,
     *,
-    failure: checks.OpenProbability,
-    ridge: checks.PositiveScale = 0.1,
+    failure: OpenProbability,
+    ridge: PositiveScale = 0.1,
     noise: RankNoise = 1e-3,
-    alpha: checks.OpenProbability = 0.5,
+    alpha: OpenProbability = 0.5,
 ) -> NDArray[np.float64]:
     r"""Bound the fairness regret of Fair-Greedy and of V2 with high probability: Theorems 1 and 2 with all repairs.
 
@@ -568,15 +574,15 @@ def fair_greedy_bound(
     return bound
 
 
-@checks.checked
+@checked
 def fair_greedy_log_bound(
     game: Constants,
     horizon: Later,
     *,
-    failure: checks.OpenProbability,
-    ridge: checks.PositiveScale = 0.1,
+    failure: OpenProbability,
+    ridge: PositiveScale = 0.1,
     noise: RankNoise = 1e-3,
-    alpha: checks.OpenProbability = 0.5,
+    alpha: OpenProbability = 0.5,
 ) -> NDArray[np.float64]:
     r"""Bound the fairness regret of Fair-Greedy and of V2 with high probability, by a power of a logarithm.
 
@@ -629,14 +635,14 @@ def fair_greedy_log_bound(
     return bound
 
 
-@checks.checked
+@checked
 def printed_bound(
     game: Constants,
     horizon: Later,
     *,
-    failure: checks.OpenProbability,
-    ridge: checks.PositiveScale = 0.1,
-    alpha: checks.OpenProbability = 0.5,
+    failure: OpenProbability,
+    ridge: PositiveScale = 0.1,
+    alpha: OpenProbability = 0.5,
 ) -> NDArray[np.float64]:
     r"""Return the bound of Theorems 1 and 2 and Corollary E.1 as it is printed, which the printed proof does not reach.
 

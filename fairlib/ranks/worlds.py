@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.checks import NonNegative, UnitInterval, checked
 from fairlib.core import World, dot, helper
 from fairlib.ranks.distributions import empirical, uniform_sum
 from fairlib.ranks.game import RankBandit
@@ -56,8 +57,8 @@ class WeightedBandit(RankBandit):
 
     weights: Annotated[NDArray[np.float64], checks.Table(2)] = field(kw_only=True)
     biases: Annotated[NDArray[np.float64], checks.Table(1)] = field(kw_only=True)
-    sd: checks.NonNegative = field(kw_only=True)
-    together: checks.UnitInterval = field(default=0.0, kw_only=True)
+    sd: NonNegative = field(kw_only=True)
+    together: UnitInterval = field(default=0.0, kw_only=True)
     shares: Annotated[NDArray[np.float64], checks.Numbers(0, 1)] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -121,10 +122,8 @@ Weights = Annotated[ArrayLike, checks.Table(2, example=[[1.0, 2.0], [3.0, 0.5]])
 Biases = Annotated[ArrayLike, checks.Table(1, example=[0.0, 1.0])]
 
 
-@checks.checked
-def separate_groups(
-    weights: Weights, biases: Biases, sd: checks.NonNegative, together: checks.UnitInterval = 0.0
-) -> WeightedBandit:
+@checked
+def separate_groups(weights: Weights, biases: Biases, sd: NonNegative, together: UnitInterval = 0.0) -> WeightedBandit:
     r"""Return a game with one candidate from each group; rewards are weighted sums of uniforms (Section 6).
 
     Group g has weights :math:`w_g` and a bias :math:`b_g`. A candidate is :math:`Y \in [0, 1]^n`, uniform, and brings
@@ -165,11 +164,11 @@ def separate_groups(
     return WeightedBandit(world, **told, **made)
 
 
-@checks.checked
+@checked
 def section_6(
     step: Annotated[float, checks.Real()] = 16 / 3,
-    sd: checks.NonNegative = 2.0,
-    together: checks.UnitInterval = 0.0,
+    sd: NonNegative = 2.0,
+    together: UnitInterval = 0.0,
     first: Annotated[float, checks.Real()] = 0.0,
 ) -> WeightedBandit:
     r"""Return the simulation of section 6 and appendix D.1: four groups, d = 17.
@@ -222,11 +221,11 @@ def mixed_draw(weights, biases, sd, ends, rng, contexts, groups, means, rewards)
         rewards[a] = means[a] + sd * rng.standard_normal()
 
 
-@checks.checked
+@checked
 def mixed_groups(
     weights: Weights,
     biases: Biases,
-    sd: checks.NonNegative,
+    sd: NonNegative,
     shares: Annotated[ArrayLike, checks.Numbers(0, 1, above=0, example=[0.5, 0.5])],
     arms: Annotated[int, checks.Integer(2)],
 ) -> WeightedBandit:
@@ -328,13 +327,13 @@ def noisy_people_draw(features, group_of, predicted, sd, first, last, rng, conte
         rewards[a] = means[a] + sd * rng.standard_normal()
 
 
-@checks.checked
+@checked
 def employer(
     contexts: Annotated[ArrayLike, checks.Table(2, example=[[1.0, 0.5], [1.0, 0.25], [1.0, 0.75]])],
     groups: Annotated[ArrayLike, checks.OneOrMany(0, whole=True, example=[0, 1, 1])],
     rewards: Annotated[ArrayLike, checks.Table(1, example=[0.5, 0.25, 1.0])],
     arms: Annotated[int, checks.Integer(2)] | None = None,
-    sd: checks.NonNegative | None = None,
+    sd: NonNegative | None = None,
     parameter: Annotated[ArrayLike, checks.Table(1)] | None = None,
 ) -> RankBandit:
     r"""Return the game of an employer who chooses among people from data (Section 7, appendices D.2 and E.1).

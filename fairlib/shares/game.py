@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.checks import NonNegative
 from fairlib.core import Bandit, BoundRule, Number, Result, arm_metrics, earned
 
 __all__ = ["SharesResult", "SharedBandit", "shares_metrics"]
@@ -74,7 +75,7 @@ class SharedBandit(Bandit):
     """
 
     shares: Shares = field(kw_only=True)
-    tolerance: checks.NonNegative = field(default=0.0, kw_only=True)
+    tolerance: NonNegative = field(default=0.0, kw_only=True)
     outcome = SharesResult
     described_as = "a SharedBandit, such as SharedBandit(bernoulli([0.9, 0.5]), shares=[0.2, 0.3])"
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from fairlib import checks
 from fairlib.baselines.classic import ucb1
+from fairlib.checks import Horizon, NonNegative, Positive, checked
 from fairlib.core import PerArm, Policy, ask, largest, of_one_play, rule
 from fairlib.shares.game import Shares, _below_one_in_k, _one_an_arm
 
@@ -35,8 +36,8 @@ def fair_learn_rule(shares, tolerance, learner, seen, p):
     return a if p[a] > tolerance else ask(learner, p)  # line 2
 
 
-@checks.checked
-def fair_learn(learner: Policy, shares: Shares, tolerance: checks.NonNegative = 0.0) -> Policy:
+@checked
+def fair_learn(learner: Policy, shares: Shares, tolerance: NonNegative = 0.0) -> Policy:
     r"""FAIR-LEARN (Algorithm 1): any learner, interrupted when an arm falls behind its share.
 
     Whatever the learner does, :math:`r_a t - N_a(t) \le \alpha + (K - 1) r_a` for every arm after every round. So no
@@ -89,8 +90,8 @@ def fair_learn(learner: Policy, shares: Shares, tolerance: checks.NonNegative = 
     return Policy(name, fair_learn_rule, arms=owed.size, **settings)
 
 
-@checks.checked
-def fair_ucb(shares: Shares, tolerance: checks.NonNegative = 0.0) -> Policy:
+@checked
+def fair_ucb(shares: Shares, tolerance: NonNegative = 0.0) -> Policy:
     """FAIR-UCB: FAIR-LEARN around UCB1 (Section 3).
 
     Parameters
@@ -137,8 +138,8 @@ def t_fair_ucb_rule(quotas, seen, p):
     return largest(p)
 
 
-@checks.checked
-def t_fair_ucb(shares: Shares, horizon: checks.Horizon) -> Policy:
+@checked
+def t_fair_ucb(shares: Shares, horizon: Horizon) -> Policy:
     r"""T-FAIR-UCB (Algorithm 2): serve every quota first, then play UCB1; fair only at the horizon.
 
     Arm a is first played :math:`\max(1, \lfloor r_a T \rfloor)` times; the paper prints
@@ -195,8 +196,8 @@ def lfg_rule(eta, shares, seen, queue: PerArm, before: PerArm, p):
     return largest(p)
 
 
-@checks.checked
-def lfg(shares: Shares, eta: checks.Positive) -> Policy:
+@checked
+def lfg(shares: Shares, eta: Positive) -> Policy:
     r"""LFG of Li, Liu and Ji (2019), for one play a round and arms that never sleep: fair in the long run.
 
     Each arm has a virtual queue, :math:`Q_a \leftarrow (Q_a + r_a - \mathbb 1\{a \text{ played}\})_+`; the arm with
@@ -253,7 +254,7 @@ def fair_by_deadline_rule(shares, tolerance, ahead: int, learner, seen, p):
     return largest(p)
 
 
-@checks.checked
+@checked
 def fair_by_deadline(learner: Policy, shares: Shares, tolerance: Annotated[int, checks.Integer(0)] = 0) -> Policy:
     r"""Any shares that sum to at most 1: any learner, interrupted when no round can be spared.
 
@@ -323,10 +324,8 @@ def fair_in_windows_rule(shares, tolerance, credit, learner, seen, behind: PerAr
     return a if p[a] > tolerance else ask(learner, p)
 
 
-@checks.checked
-def fair_in_windows(
-    learner: Policy, shares: Shares, tolerance: checks.NonNegative = 0.0, credit: checks.NonNegative = 1.0
-) -> Policy:
+@checked
+def fair_in_windows(learner: Policy, shares: Shares, tolerance: NonNegative = 0.0, credit: NonNegative = 1.0) -> Policy:
     r"""FAIR-LEARN with a short memory: a promise for every window of rounds.
 
     An arm's deficit never falls below :math:`-c`: what it was given beyond its share long ago is forgotten. Whatever

@@ -5,15 +5,15 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairlib import checks
+from fairlib.checks import Horizons, NonNegative, PositiveInt, checked
 from fairlib.core import check_no_delay, mean_gaps
 from fairlib.shares.game import SharedBandit, _below_one_in_k
 
 __all__ = ["fair_ucb_bound", "fair_ucb_worst_case_bound", "fair_ucb_regret_bound", "t_fair_ucb_bound"]
 
 
-@checks.checked
-def fair_ucb_bound(game: SharedBandit, horizon: checks.Horizons) -> NDArray[np.float64]:
+@checked
+def fair_ucb_bound(game: SharedBandit, horizon: Horizons) -> NDArray[np.float64]:
     r"""Bound on FAIR-UCB's r-regret when the gaps are known (Theorem 2).
 
     .. math:: \sum_{a: \Delta_a > 0} \Delta_a \Bigl[\Bigl(\frac{8 \ln T}{\Delta_a^2} - (r_a T - \alpha)_+\Bigr)_+
@@ -47,9 +47,9 @@ def fair_ucb_bound(game: SharedBandit, horizon: checks.Horizons) -> NDArray[np.f
     return (np.maximum(needed - owed, 0) + _FAILURES) @ gaps
 
 
-@checks.checked
+@checked
 def fair_ucb_worst_case_bound(
-    arms: checks.PositiveInt, horizon: checks.Horizons, *, tolerance: checks.NonNegative = 0.0
+    arms: PositiveInt, horizon: Horizons, *, tolerance: NonNegative = 0.0
 ) -> NDArray[np.float64]:
     r"""Bound on FAIR-UCB's r-regret whatever the means and the shares (Theorem 3, repaired: erratum E-P3).
 
@@ -88,8 +88,8 @@ def fair_ucb_worst_case_bound(
     return bound
 
 
-@checks.checked
-def fair_ucb_regret_bound(game: SharedBandit, horizon: checks.Horizons) -> NDArray[np.float64]:
+@checked
+def fair_ucb_regret_bound(game: SharedBandit, horizon: Horizons) -> NDArray[np.float64]:
     r"""Bound on FAIR-UCB's ordinary regret, the cost of fairness (Theorem 4 as its proof has it: erratum E-P1).
 
     .. math:: \sum_{a: \Delta_a > 0} \Delta_a \Bigl[\max\Bigl(\frac{8 \ln T}{\Delta_a^2}, r_a T - \alpha\Bigr)
@@ -123,8 +123,8 @@ def fair_ucb_regret_bound(game: SharedBandit, horizon: checks.Horizons) -> NDArr
     return (np.maximum(needed, owed) + _FAILURES) @ gaps
 
 
-@checks.checked
-def t_fair_ucb_bound(game: SharedBandit, horizon: checks.Horizons) -> NDArray[np.float64]:
+@checked
+def t_fair_ucb_bound(game: SharedBandit, horizon: Horizons) -> NDArray[np.float64]:
     r"""Bound on T-FAIR-UCB's r-regret (Theorem 8): the bound of Theorem 2 with no tolerance.
 
     Parameters
