@@ -313,12 +313,15 @@ def checked(function: _F) -> _F:
     Traceback (most recent call last):
     ValueError: width must be a number in [0, inf], not -1
     """
-    found = _declared(function.__annotations__)
-    code = function.__code__
-    places = [(name, found.get(name)) for name in code.co_varnames[: code.co_argcount]]
+    found: dict[str, Constraint] = {}
+    places: list[tuple[str, Constraint | None]] = []
 
     @wraps(function)
     def call(*given: Any, **named: Any) -> Any:
+        if not found:  # at the first call, as the import of the package must stay quick
+            declared, code = _declared(function.__annotations__), function.__code__
+            places[:] = [(name, declared.get(name)) for name in code.co_varnames[: code.co_argcount]]
+            found.update(declared)  # last, as another thread may call it, too
         taken = [
             value if each is None else each(name, value) for (name, each), value in zip(places, given, strict=False)
         ]

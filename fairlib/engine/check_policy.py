@@ -297,7 +297,8 @@ def _found(function: FunctionType, with_defaults: bool) -> Iterator[tuple[str, A
         given = inspect.signature(function, follow_wrapped=False).parameters.values()
         found |= {each.name: each.default for each in given if each.default is not each.empty}
     yield from ((f"refers to {name!r}", value) for name, value in found.items())
-    module, handed = None, ""  # that the step before has found, and its name
+    module: Any = None  # that the step before has found
+    handed = ""  # its name
     for kind, name, names, _ in names_used(function):
         before, module = module, None
         value: Any = None

@@ -100,7 +100,7 @@ _MOST_FILES = 4000  # of compiled code, some 300 kB each hundred; a full run of 
 
 def _tidy(folder: pathlib.Path) -> None:
     """Remove half of the compiled code if there is much, that which was used longest ago."""
-    if len(os.listdir(folder)) > _MOST_FILES:
+    if sum(1 for _ in folder.iterdir()) > _MOST_FILES:
         files = [each for each in folder.rglob("*") if each.is_file()]
         with contextlib.suppress(OSError):  # another process may be at it
             for each in sorted(files, key=lambda file: file.stat().st_mtime)[: len(files) // 2]:
