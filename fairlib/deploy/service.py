@@ -385,7 +385,7 @@ class Service:
         for row in rows:
             number, what, request, t, arm, _, text, reward = row
             try:
-                if what == "feedback":
+                if what == "news":
                     self._player.observe(t, reward, arm)
                 elif what == "choice":
                     found = [row, *islice(rows, plays - 1)]
