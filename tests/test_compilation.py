@@ -79,9 +79,9 @@ def parts(policy):
     ids=lambda policy: policy.name,
 )
 def test_rules_are_kept_on_disk_however_deep_in_the_package_they_stand(policy):
-    compile_cached = policy.bound.compiled().stats.cache_path
-    assert compile_cached is not None, "compiled anew in every process"
-    assert pathlib.Path(compile_cached).is_relative_to(jit.cache_folder())
+    path = policy.bound.compiled().stats.cache_path
+    assert path is not None, "compiled anew in every process"
+    assert pathlib.Path(path).is_relative_to(jit.cache_folder())
 
 
 @pytest.mark.parametrize("name", zoo.ZOO)

@@ -966,11 +966,11 @@ def test_a_helper_or_constant_that_is_changed_between_two_games_is_seen(first, t
     exec(f"def rule(seen, p):\n    return {answer}", world)
     policy = policy_of(world["rule"])
     assert both_ways(GAME, policy, 5).selected[0, -1].tolist() == [0, 5, 0]
-    compile_cached = both_ways(GAME, policy, 5)
+    before = both_ways(GAME, policy, 5)
     exec(then, world)
     assert both_ways(GAME, policy, 5).selected[0, -1].tolist() == [0, 0, 5]
     exec(first, world)
-    assert same(both_ways(GAME, policy, 5), compile_cached)
+    assert same(both_ways(GAME, policy, 5), before)
 
 
 def test_a_helper_redefined_again_and_again_is_never_taken_for_an_earlier_one():

@@ -198,8 +198,8 @@ class Playground(Bandit):
         >>> fl.simulate(game, fl.thompson_beta(), 9).r_regret.shape
         (1, 9)
         """
-        compile_cached = {name: value for name, value in sums.items() if name != "regret"}  # it follows from the counts
-        return super().result(rounds, selected, reward, compile_cached)
+        kept = {name: value for name, value in sums.items() if name != "regret"}  # it follows from the counts
+        return super().result(rounds, selected, reward, kept)
 
 
 def playground_metrics(
