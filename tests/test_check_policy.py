@@ -662,7 +662,7 @@ def writes_to_settings(table, p):
     return 0
 
 
-def writes_to_news(*, seen, feedback, p):
+def writes_to_feedback(*, seen, feedback, p):
     if feedback.size > 0:
         feedback.reward[0] += 1.0
     return 0
@@ -692,7 +692,7 @@ def names_no_arm_when_compiled(seen, p):
         (writes_late, {}, "must not write to seen.total; in round 37 it did"),
         (writes_when_compiled, {}, "must not write to seen.total; in round 2900 it did"),
         (writes_to_settings, {"table": [0.0]}, "must not write to its settings; in round 1 it did"),
-        (writes_to_news, {}, "must not write to news.reward; in round 2 it did"),
+        (writes_to_feedback, {}, "must not write to feedback.reward; in round 2 it did"),
         (writes_to_a_learner_s_counts, {"learner": fl.ucb1()}, "must not write to seen.selected; in round 1 it did"),
         (leaves_it_empty, {}, "that sum to 1, or an arm that there is; in round 1"),
         (names_no_arm, {}, "that sum to 1, or an arm that there is; in round 8"),
