@@ -344,7 +344,7 @@ def test_a_file_of_the_same_policy_with_another_merit_of_the_same_name_is_refuse
 
 
 def test_a_file_of_another_version_is_refused(stored, monkeypatch):
-    monkeypatch.setattr(fl, "__version__", "0.0.1")
+    monkeypatch.setattr("fairlib.deploy.player.__version__", "0.0.1")
     with pytest.raises(ValueError, match=r"must be of the same policy and version, .* in fairlib 0\.0\.1, not "):
         Player.load(stored, ON_ARMS["FCTS-D"])
 

@@ -487,7 +487,7 @@ def test_a_snapshot_that_does_not_fit_is_passed_over(tmp_path, replayed, caplog,
 def test_a_snapshot_of_another_version_is_passed_over(tmp_path, replayed, caplog, monkeypatch):
     path = tmp_path / "log.db"
     with monkeypatch.context() as patched, closing(Service(path, fl.ucb1(), 3, snapshot_every=20)) as service:
-        patched.setattr(fl, "__version__", "0.0.9")
+        patched.setattr("fairlib.deploy.player.__version__", "0.0.9")
         lived(service, 1, 45)
     replayed.clear()
     Service(path, fl.ucb1(), 3, snapshot_every=20).close()

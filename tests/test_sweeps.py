@@ -23,7 +23,6 @@ from helpers import same
 from pyarrow import parquet
 
 import fairlib as fl
-from fairlib import stores
 from fairlib.shares import fair_learn, lfg
 
 
@@ -393,7 +392,7 @@ ONES = pa.array([1, 1])
     ],
 )
 def test_a_part_that_no_sweep_wrote_is_refused_by_its_path(tmp_path, monkeypatch, columns, how, said):
-    monkeypatch.setattr(stores, "_BYTES", 2**16)
+    monkeypatch.setattr("fairlib.experiments.store._BYTES", 2**16)
     fl.sweep(product, PAIRS, store=tmp_path)
     mark = parquet.read_metadata(next(tmp_path.glob("part-*"))).metadata
     crafted(columns, mark, tmp_path / "part-own.parquet", **how)
