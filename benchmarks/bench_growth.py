@@ -11,7 +11,7 @@ from effort import Effort
 from games import KIND_OF, KINDS, Size, setting
 from turns import Loops, Turn, enough, play, seconds, take_turns
 
-EXACT = [kind.policies[0] for kind in KINDS if kind.exact and not kind.grows]
+EXACT = [kind.plays for kind in KINDS.values() if kind.exact and not kind.grows]
 SIZES = {  # what grows, whose time is looked at, and through which sizes
     "K": (("UCB1", "Thompson sampling", "FairX-UCB, exponential", "FairX-TS", "FCTS-D", "LinUCB"), range(1, 9)),
     "L": (("CUCB-D", "FCUCB-D", "FCTS-D"), range(5)),

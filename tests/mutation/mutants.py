@@ -212,9 +212,11 @@ def uses(test: Path) -> set[str]:
             found |= {each.name for each in node.names}
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "fl":
             found.add(f"fairlib.{node.attr}")
-    for helper in ("zoo", "helpers"):
-        if helper in found:
-            found |= uses(ROOT / "tests" / f"{helper}.py")
+    if "helpers" in found:
+        found |= uses(ROOT / "tests" / "helpers.py")
+    if "zoo" in found and test.parent.name != "zoo":
+        for part in (ROOT / "tests" / "zoo").glob("*.py"):
+            found |= uses(part)
     return found
 
 

@@ -1,0 +1,94 @@
+"""Several plays and late feedback: games and policies."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import fairlib as fl
+from fairlib import delays as de
+from fairlib.merit import clipped, exponential, power
+from zoo.entry import on_arms, size
+
+FOUR = [0.9, 0.5, 0.5, 0.5]
+SEVEN = [0.3, 0.5, 0.7, 0.9, 0.8, 0.6, 0.4]
+STEEP = ("steep, at once", "steep, geometric", "steep, biased")
+
+
+def semi(means, plays, delay=None, merit=None):
+    return de.SemiBandit(fl.bernoulli(means), plays=plays, delay=delay, merit=merit or power(2, 4))
+
+
+GAMES: dict[str, Callable[[], Any]] = {
+    "at once": lambda: semi(FOUR, 2),
+    "geometric": lambda: semi(SEVEN, 3, de.geometric([0.05] * 7)),
+    "fixed": lambda: semi(FOUR, 2, de.fixed([20, 0, 5, math.inf]), exponential(1)),
+    "Pareto": lambda: semi(SEVEN, 3, de.pareto([1.0, 0.5, 2.0, 0.8, 1.0, 0.3, 1.5])),
+    "packet loss": lambda: semi(FOUR, 2, de.packet_loss([0.8, 0.4, 0.9, 0.5])),
+    "packet loss by reward": lambda: semi([0.2, 0.9, 0.6], 1, de.packet_loss([0.8, 0.5, 0.1], [0.2, 0.5, 0.9])),
+    "biased": lambda: semi(FOUR, 2, de.biased([200, 0, 0, 0], [0, 200, 200, 200])),
+    "log-normal": lambda: semi(SEVEN, 3, de.log_normal([10, 100, 5, 50, 20, 3, 1], [2, 1, 0.5, 1.5, 1, 0.1, 3])),
+    "empirical": lambda: semi(FOUR, 1, de.empirical([[0, 3, 3, 10], [7], [0, math.inf], [1, 100]]), clipped(0.2)),
+    "steep, at once": lambda: semi(FOUR, 1, merit=power(100, 4)),
+    "steep, geometric": lambda: semi(SEVEN, 1, de.geometric([0.05] * 7), power(100, 4)),
+    "steep, biased": lambda: semi(FOUR, 1, de.biased([200, 0, 0, 0], [0, 200, 200, 200]), power(100, 4)),
+}
+
+ENTRIES = {
+    "FCUCB-D": on_arms(
+        lambda game: de.fcucb_d(game.merit, size(game), game.plays), ("geometric", "fixed", "at once"), "fcucb-d"
+    ),
+    "FCUCB-D, own radius": on_arms(
+        lambda game: de.fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)),
+        ("Pareto", "packet loss", "empirical"),
+        "fcucb-d",
+    ),
+    "FCUCB-D, steep": on_arms(
+        lambda game: de.fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)), STEEP, "fcucb-d, steep"
+    ),
+    "FCTS-D": on_arms(
+        lambda game: de.fcts_d(game.merit, size(game), game.plays), ("geometric", "log-normal", "empirical"), "fcts-d"
+    ),
+    "OP-FCUCB-D": on_arms(
+        lambda game: de.op_fcucb_d(game.merit, size(game), game.plays), ("geometric", "biased", "fixed"), "fcucb-d"
+    ),
+    "OP-FCUCB-D, own radius": on_arms(
+        lambda game: de.op_fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)),
+        ("log-normal", "packet loss by reward", "at once"),
+        "fcucb-d",
+    ),
+    "OP-FCUCB-D, steep": on_arms(
+        lambda game: de.op_fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)), STEEP, "fcucb-d, steep"
+    ),
+    "OP-FCTS-D": on_arms(
+        lambda game: de.op_fcts_d(game.merit, size(game), game.plays), ("geometric", "biased", "Pareto"), "fcts-d"
+    ),
+    "Two-box": on_arms(
+        lambda game: de.two_box(game.merit, size(game), game.plays, 2000), ("geometric", "biased", "fixed"), "fcucb-d"
+    ),
+    "Two-box, steep": on_arms(
+        lambda game: de.two_box(game.merit, size(game), game.plays, 2000), STEEP, "fcucb-d, steep"
+    ),
+    "recent half": on_arms(
+        lambda game: de.recent_half(game.merit, size(game), game.plays),
+        ("geometric", "biased", "packet loss by reward"),
+        "fcts-d",
+    ),
+    "recent half, steep": on_arms(
+        lambda game: de.recent_half(game.merit, size(game), game.plays), STEEP, "fcts-d, steep"
+    ),
+    "CUCB-D": on_arms(lambda game: de.cucb_d(game.plays), ("geometric", "packet loss", "empirical"), "cucb-d"),
+    "CUCB-D, own radius": on_arms(
+        lambda game: de.cucb_d(game.plays, (0.1, 0.2)), ("at once", "biased", "log-normal"), "cucb-d"
+    ),
+    "MP-TS-D": on_arms(lambda game: de.mp_ts_d(game.plays), ("geometric", "fixed", "packet loss by reward"), "mp-ts-d"),
+    "FGreedy-D": on_arms(
+        lambda game: de.fgreedy_d(game.merit, size(game), game.plays, 0.13),
+        ("geometric", "empirical", "at once"),
+        "fcts-d",
+    ),
+    "FCUCB-D, late start": on_arms(
+        lambda game: de.late_start(de.fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)), 3),
+        ("geometric", "fixed", "empirical"),
+        "fcucb-d",
+    ),
+}

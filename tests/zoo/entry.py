@@ -1,0 +1,77 @@
+"""What an entry of the zoo says of a policy, and what several papers' entries use."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairlib import contexts as co
+
+__all__ = [
+    "Entry",
+    "RANKS",
+    "TEN",
+    "THREE",
+    "WITHIN",
+    "on_arms",
+    "positive_table",
+    "recorded_table",
+    "searching",
+    "size",
+    "with_contexts",
+    "with_history",
+]
+
+
+class Entry(NamedTuple):
+    """A policy of the zoo: how it is made for a game, the names of its games, and how long it plays them in a test."""
+
+    make: Callable[[Any], Any]
+    games: tuple[str, str, str]
+    kind: str
+    """Which loop of the benchmarks it is measured beside: a kind of ``benchmarks/games.py``."""
+    horizon: int = 2000
+    short: int = 200
+    """The horizon for interpreted play; 0 for a policy that is never compiled."""
+    grows: bool = False
+    """Whether a round costs more the later it is."""
+
+
+def on_arms(make: Callable[[Any], Any], games: tuple[str, str, str], kind: str) -> Entry:
+    return Entry(make, games, kind)
+
+
+def with_contexts(make: Callable[[Any], Any], games: tuple[str, str, str], kind: str) -> Entry:
+    return Entry(make, games, kind, 300, 60)
+
+
+def with_history(make: Callable[[Any], Any], games: tuple[str, str, str], kind: str) -> Entry:
+    """Make the entry of a policy that looks through all of the past in every round, or sorts it now and then."""
+    return Entry(make, games, kind, 300, 60, grows=True)
+
+
+def searching(make: Callable[[Any], Any], games: tuple[str, str, str], kind: str) -> Entry:
+    """Make the entry of a policy that searches, or takes ten steps, in plain Python in every round."""
+    return Entry(make, games, kind, 30, 0)
+
+
+def size(game: Any) -> int:
+    return int(game.arms.means.size)
+
+
+def positive_table():
+    """Contexts and a parameter with positive coordinates, so that means are in [0, 1]."""
+    return co.linear_table(np.random.default_rng(1).random((40, 4, 3)), [0.2, 0.5, 0.3], sd=0.1)
+
+
+def recorded_table():
+    """Rewards 0 and 1 that no linear model made."""
+    rng = np.random.default_rng(2)
+    means = rng.random((30, 3))
+    return co.table(rng.normal(size=(30, 3, 5)) / 3, means, (rng.random((30, 3)) < means) * 1.0)
+
+
+TEN = 0.9 - 0.05 * np.arange(10)
+WITHIN = ("bernoulli", "beta", "bernoulli, geometric delay")
+THREE = ("bernoulli, three plays", "gaussian, three plays, fixed delay", "beta, three plays of three")
+RANKS = ("section 6", "mixed groups", "employer, ten from all")

@@ -1,0 +1,82 @@
+"""Exposure by merit, on arms and with contexts: games and policies."""
+
+from collections.abc import Callable
+from typing import Any
+
+import fairlib as fl
+from fairlib import contexts as co
+from fairlib import delays as de
+from fairlib import exposure as ex
+from fairlib.merit import clipped, exponential, power
+from zoo.entry import TEN, on_arms, positive_table, recorded_table, searching, with_contexts
+
+EXPONENTIAL = ("exponential", "exponential, ten", "exponential, gaussian")
+POWER = ("power", "power, steep", "power, gaussian")
+CLIPPED = ("clipped", "clipped, beta", "clipped, gaussian")
+SEEN = ("sphere, exponential", "linear table, power", "table, exponential")
+
+
+def exposed(arms, merit, **more):
+    return ex.ExposureBandit(arms, merit=merit, **more)
+
+
+def seen(world, merit):
+    return ex.ContextExposureBandit(world, merit=merit)
+
+
+GAMES: dict[str, Callable[[], Any]] = {
+    "exponential": lambda: exposed(fl.bernoulli([0.8, 0.4, 0.6, 0.1]), exponential(4)),
+    "exponential, ten": lambda: exposed(fl.beta(10 * TEN, 10 - 10 * TEN), exponential(10)),
+    "exponential, gaussian": lambda: exposed(fl.gaussian([0.5, -0.5, 0.0], sd=0.5), exponential(2, -1, 1)),
+    "exponential, delay": lambda: exposed(fl.bernoulli([0.8, 0.4]), exponential(2), delay=de.geometric([0.05, 0.5])),
+    "power": lambda: exposed(fl.bernoulli([0.8, 0.4, 0.6]), power(2, 4)),
+    "power, steep": lambda: exposed(fl.bernoulli(TEN), power(100, 4)),
+    "power, gaussian": lambda: ex.games_of_steep_merit(2000, 10)[0],
+    "clipped": lambda: exposed(fl.bernoulli([0.6, 0.2, 0.05]), clipped(0.1)),
+    "clipped, beta": lambda: exposed(fl.beta([1, 3, 5, 7], [7, 5, 3, 1]), clipped(0.3)),
+    "clipped, gaussian": lambda: ex.games_of_low_merit(2000)[0],
+    "sphere, exponential": lambda: seen(co.sphere(4, [0.6, 0.8], sd=0.3), exponential(2, -1, 1)),
+    "sphere, steep exponential": lambda: seen(co.sphere(10, [0.5, 0.5, 0.5, 0.1, 0.1]), exponential(8, -1, 1)),
+    "linear table, exponential": lambda: seen(positive_table(), exponential(3)),
+    "table, exponential": lambda: seen(recorded_table(), exponential(4)),
+    "sphere, power": lambda: seen(co.sphere(3, [0.6, 0.8]), power(2, 4)),
+    "linear table, power": lambda: seen(positive_table(), power(2, 4)),
+    "linear table, steep power": lambda: seen(positive_table(), power(100, 4)),
+}
+
+ENTRIES = {
+    "FairX-UCB, exponential": on_arms(lambda game: ex.fairx_ucb(game.merit, 0.3), EXPONENTIAL, "fairx-ucb"),
+    "FairX-UCB, power": on_arms(lambda game: ex.fairx_ucb(game.merit, 0.3), POWER, "fairx-ucb, power"),
+    "FairX-UCB, clipped": on_arms(lambda game: ex.fairx_ucb(game.merit, 0.3), CLIPPED, "fairx-ucb, power"),
+    "FairX-UCB, gradient": on_arms(lambda game: ex.fairx_ucb_gradient(game.merit, 0.3), EXPONENTIAL, "fairx-ucb"),
+    "FairX-TS": on_arms(
+        lambda game: ex.fairx_ts(game.merit), ("exponential, delay", "power, steep", "clipped, beta"), "fairx-ts"
+    ),
+    "FairX-TS, own prior": on_arms(
+        lambda game: ex.fairx_ts(game.merit, 0.5, 2.0), ("exponential", "power", "clipped"), "fairx-ts"
+    ),
+    "FairX-TS, normal": on_arms(
+        lambda game: ex.fairx_ts_gaussian(game.merit, 2.0, 0.7),
+        ("exponential, gaussian", "power, gaussian", "clipped, gaussian"),
+        "fairx-ts",
+    ),
+    "FairX-EG": on_arms(
+        lambda game: ex.fairx_eg(game.merit, 0.1), ("exponential, delay", "power", "clipped, gaussian"), "fairx-ucb"
+    ),
+    "FairX-LinUCB, exponential": with_contexts(
+        lambda game: ex.fairx_linucb(game.merit, radius=0.5),
+        ("sphere, exponential", "sphere, steep exponential", "linear table, exponential"),
+        "fairx-linucb",
+    ),
+    "FairX-LinUCB, power": with_contexts(
+        lambda game: ex.fairx_linucb(game.merit, radius=0.3, ridge=0.5),
+        ("sphere, power", "linear table, power", "linear table, steep power"),
+        "fairx-linucb",
+    ),
+    "FairX-LinTS": with_contexts(lambda game: ex.fairx_lints(game.merit, 2.0, 0.5), SEEN, "fairx-linucb"),
+    "FairX-LinEG": with_contexts(lambda game: ex.fairx_lineg(game.merit, 0.05), SEEN, "fairx-linucb"),
+    "FairX-LinUCB, ellipsoid": searching(lambda game: ex.fairx_linucb_search(game.merit, 0.5), SEEN, "fairx-linucb"),
+    "FairX-LinUCB, gradient": searching(
+        lambda game: ex.fairx_linucb_search(game.merit, 0.5, method="gradient"), SEEN, "fairx-linucb"
+    ),
+}
