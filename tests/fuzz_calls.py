@@ -544,12 +544,13 @@ def is_called(thing: Any) -> bool:
     if not (inspect.isfunction(thing) or hasattr(thing, "cache_clear")) or thing in HELPERS:
         return False
     parameters = inspect.signature(thing).parameters.values()
+    if any(each.annotation in (fl.Number, fl.PerArm, fl.PerGroup) for each in parameters):  # the metrics of a game
+        return False
     return not parameters or any(each.annotation is not each.empty for each in parameters)
 
 
-# Called by the package alone, with what it has made itself: what games sum, how a rule is bound, and scripts.
-INSIDE = {"delays.semi_metrics", "exposure.exposure_metrics", "exposure.context_exposure_metrics", "ranks.rank_metrics"}
-INSIDE |= {"book.playground.playground_metrics", "web.scripts.live", "web.scripts.flat", "core.earned", "core.helper"}
+# Called by the package alone, with what it has made itself: how a rule is bound, and scripts.
+INSIDE = {"web.scripts.live", "web.scripts.flat", "core.earned", "core.helper"}
 INSIDE |= {"core.format_setting", "book.sliders.slider_text", "book.sliders.setting_text", "book.sliders.check_sliders"}
 INSIDE |= {f"core.{name}" for name in ("BoundRule", "Rule", "arm_metrics", "context_metrics", "describe_game")}
 

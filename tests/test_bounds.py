@@ -28,7 +28,7 @@ from fairlib.core import sphere
 from fairlib.merit import exponential, power
 
 
-class BoundRule(NamedTuple):
+class Arguments(NamedTuple):
     """How a bound is called in a test: what it depends on, and what else it takes, by name."""
 
     first: dict[str, Any]
@@ -46,30 +46,30 @@ PEOPLE = rk.constants(rk.mixed_groups([[1.0], [2.0]], [0.0, 1.0], 0.1, shares=[0
 GAMES = (CLASSIC, SHARED, EXPOSED, CONTEXTS, LATE, PEOPLE)
 
 BOUNDS = {
-    "ucb1_bound": BoundRule({"game": CLASSIC}),
-    "ucb1_worst_case_bound": BoundRule({"arms": 3}),
-    "fair_ucb_bound": BoundRule({"game": SHARED}, falls=True),
-    "fair_ucb_worst_case_bound": BoundRule({"arms": 3}, {"tolerance": 0.5}),
-    "fair_ucb_regret_bound": BoundRule({"game": SHARED}),
-    "t_fair_ucb_bound": BoundRule({"game": SHARED}, falls=True),
-    "fairness_lower_bound": BoundRule({"ratio": 3.0}),
-    "fairx_ucb_fairness_bound": BoundRule({"game": EXPOSED}, {"failure": 0.1}),
-    "fairx_ucb_reward_bound": BoundRule({"arms": 3}, {"failure": 0.1}),
-    "fairx_ucb_log_bound": BoundRule({"game": EXPOSED}),
-    "fairx_ts_fairness_bound": BoundRule({"game": EXPOSED}),
-    "fairx_ts_reward_bound": BoundRule({"arms": 3}),
-    "fairx_linucb_fairness_bound": BoundRule({"game": CONTEXTS}, {"failure": 0.1, "norm": 2.0}),
-    "fairx_linucb_reward_bound": BoundRule({"dimension": 2}, {"failure": 0.1, "norm": 2.0}),
-    "fairx_lints_fairness_bound": BoundRule({"game": CONTEXTS}),
-    "fairx_lints_reward_bound": BoundRule({"arms": 3, "dimension": 2}),
+    "ucb1_bound": Arguments({"game": CLASSIC}),
+    "ucb1_worst_case_bound": Arguments({"arms": 3}),
+    "fair_ucb_bound": Arguments({"game": SHARED}, falls=True),
+    "fair_ucb_worst_case_bound": Arguments({"arms": 3}, {"tolerance": 0.5}),
+    "fair_ucb_regret_bound": Arguments({"game": SHARED}),
+    "t_fair_ucb_bound": Arguments({"game": SHARED}, falls=True),
+    "fairness_lower_bound": Arguments({"ratio": 3.0}),
+    "fairx_ucb_fairness_bound": Arguments({"game": EXPOSED}, {"failure": 0.1}),
+    "fairx_ucb_reward_bound": Arguments({"arms": 3}, {"failure": 0.1}),
+    "fairx_ucb_log_bound": Arguments({"game": EXPOSED}),
+    "fairx_ts_fairness_bound": Arguments({"game": EXPOSED}),
+    "fairx_ts_reward_bound": Arguments({"arms": 3}),
+    "fairx_linucb_fairness_bound": Arguments({"game": CONTEXTS}, {"failure": 0.1, "norm": 2.0}),
+    "fairx_linucb_reward_bound": Arguments({"dimension": 2}, {"failure": 0.1, "norm": 2.0}),
+    "fairx_lints_fairness_bound": Arguments({"game": CONTEXTS}),
+    "fairx_lints_reward_bound": Arguments({"arms": 3, "dimension": 2}),
     **{
-        f"{policy}_{regret}_bound": BoundRule({"game": LATE}, {"q": 0.9})
+        f"{policy}_{regret}_bound": Arguments({"game": LATE}, {"q": 0.9})
         for policy in ("fcucb_d", "fcts_d", "op_fcucb_d", "op_fcts_d")
         for regret in ("reward", "fairness")
     },
-    "fair_greedy_bound": BoundRule({"game": PEOPLE}, {"failure": 0.1, "ridge": 0.1, "noise": 1e-3, "alpha": 0.5}),
-    "fair_greedy_log_bound": BoundRule({"game": PEOPLE}, {"failure": 0.1, "ridge": 0.1, "noise": 1e-3, "alpha": 0.5}),
-    "printed_bound": BoundRule({"game": PEOPLE}, {"failure": 0.1, "ridge": 0.1, "alpha": 0.5}),
+    "fair_greedy_bound": Arguments({"game": PEOPLE}, {"failure": 0.1, "ridge": 0.1, "noise": 1e-3, "alpha": 0.5}),
+    "fair_greedy_log_bound": Arguments({"game": PEOPLE}, {"failure": 0.1, "ridge": 0.1, "noise": 1e-3, "alpha": 0.5}),
+    "printed_bound": Arguments({"game": PEOPLE}, {"failure": 0.1, "ridge": 0.1, "alpha": 0.5}),
 }
 
 
