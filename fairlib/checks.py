@@ -313,15 +313,10 @@ def checked(function: _F) -> _F:
     Traceback (most recent call last):
     ValueError: width must be a number in [0, inf], not -1
     """
-    found: dict[str, Constraint] = {}
-    places: list[tuple[str, Constraint | None]] = []
 
     @wraps(function)
     def call(*given: Any, **named: Any) -> Any:
-        if not found:  # at the first call, as the import of the package must stay quick
-            declared, code = _declared(function.__annotations__), function.__code__
-            places[:] = [(name, declared.get(name)) for name in code.co_varnames[: code.co_argcount]]
-            found.update(declared)  # last, as another thread may call it, too
+        found, places = _read(function)
         taken = [
             value if each is None else each(name, value) for (name, each), value in zip(places, given, strict=False)
         ]
@@ -331,6 +326,13 @@ def checked(function: _F) -> _F:
         return function(*taken, *given[len(taken) :], **named)
 
     return typing.cast(_F, call)
+
+
+@cache  # at the first call, as the import of the package must stay quick
+def _read(function: Any) -> tuple[dict[str, Constraint], list[tuple[str, Constraint | None]]]:
+    """Return the constraints of a function by name, and those of the arguments that may be given by place."""
+    found, code = _declared(function.__annotations__), function.__code__
+    return found, [(name, found.get(name)) for name in code.co_varnames[: code.co_argcount]]
 
 
 def check_fields(thing: Any) -> None:
