@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 from odd_values import Silent, refuses
 
 import fairlib as fl
-from fairlib import checks, core, data, delays, exposure, merit, ranks, shares
+from fairlib import checks, data, delays, merit, ranks, shares
 from fairlib.baselines import linear
 from fairlib.book import live
 from fairlib.book.sliders import Slider
@@ -166,8 +166,11 @@ class Argument(NamedTuple):
     also: tuple[str, ...] = ()
 
 
-NAMES = {**vars(delays), **vars(ranks), **vars(exposure), **vars(shares), **vars(linear)}
-NAMES |= {**vars(core), **vars(merit), **vars(fl), "np": np}
+NAMES: dict[str, Any] = {"np": np}
+for _name in dir(fl):
+    if isinstance(_part := getattr(fl, _name), types.ModuleType):
+        NAMES |= {each: getattr(_part, each) for each in getattr(_part, "__all__", ())}
+NAMES |= vars(linear) | vars(fl)
 
 
 def example(allowed: checks.Constraint, default: Any) -> Callable[[], Any]:
