@@ -289,9 +289,8 @@ def test_a_docstring_recompiles_nothing(played, tmp_path):
     source = tmp_path / "moved" / "fairlib" / "core" / "steps.py"
     text = source.read_text(encoding="utf-8")
     assert "Return the arm of the largest index, the first if there are several." in text
-    source.write_text(
-        text.replace("Return the arm of the largest index, the first", "Return an arm, the first"), "utf-8"
-    )
+    changed = text.replace("Return the arm of the largest index, the first", "Return an arm, the first")
+    source.write_text(changed, encoding="utf-8")
     assert play(tmp_path / "moved") == (counts, [1, 1])
 
 

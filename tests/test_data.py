@@ -390,7 +390,7 @@ def test_arm_contexts_are_no_longer_than_one_and_belong_to_their_seed():
         (lambda: data.arm_contexts([[1.0]], 2, 5.5, 0), TypeError, "dimension must be"),
         (lambda: data.arm_contexts("x", 2, 5, 0), TypeError, "features must be"),
         (lambda: data.standardized([[1.0, 2.0]], by=[[1.0]]), ValueError, "by must have 2 columns.*not 1"),
-        (lambda: data.read_arff("nowhere.arff", 0), FileNotFoundError, "nowhere.arff is not there"),
+        (lambda: data.read_arff("nowhere.arff", 1), FileNotFoundError, "nowhere.arff is not there"),
         (lambda: data.fourier_features([["1.0"]], 5, 0), TypeError, "x must be an array of numbers"),
         (
             lambda: data.fourier_features([[1.0]], 5, 0, scale=5e-324),

@@ -303,7 +303,7 @@ def test_memory_does_not_grow_with_the_horizon():
 def test_a_changed_setting_compiles_nothing(monkeypatch):
     fl.simulate(fl.Bandit(SELLERS), fl.epsilon_greedy(0.1), 10)
     for name in (
-        "fairlib.rules.bound_rule.kept",
+        "fairlib.rules.bound_rule.compile_cached",
         "fairlib.rules.bound_rule.compile_uncached",
         "fairlib.rules.jit._njit",
     ):
@@ -647,7 +647,7 @@ def test_however_much_is_under_way_it_arrives_in_the_order_that_the_stepped_game
     compiled = fl.simulate(game, policy, 3 * number + 50, runs=2, seed=number)
     stepped = fl.simulate(game, policy.replace(interpret=True), 3 * number + 50, runs=2, seed=number)
     assert same(compiled, stepped)
-    monkeypatch.setattr(loops, "_CHAINS", 4)  # what was compiled has them all
+    monkeypatch.setattr(loops, "_BUCKETS", 4)  # what was compiled has them all
     with engine_in_python():
         assert same(stepped, fl.simulate(game, policy, 3 * number + 50, runs=2, seed=number))
 

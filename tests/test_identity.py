@@ -17,7 +17,7 @@ import pytest
 
 import fairlib as fl
 from fairlib import contexts, merit, shares
-from fairlib import identity as idy
+from fairlib.experiments import identity as idy
 from fairlib.experiments.identity import identity
 
 

@@ -119,6 +119,6 @@ def test_every_factory_is_in_the_zoo():
         and thing.__module__ == module.__name__
         and inspect.signature(thing).return_annotation in (fl.Policy, fl.ContextPolicy)
     }
-    source = inspect.getsource(zoo)
+    source = "".join(path.read_text(encoding="utf-8") for path in Path(zoo.__file__).parent.glob("*.py"))
     assert len(factories) > 30
     assert {name for name in factories if f".{name}(" not in source and f".{name}," not in source} == set()

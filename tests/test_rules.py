@@ -402,9 +402,9 @@ def test_now_ridge_and_past_are_those_of_the_game():
 @pytest.mark.parametrize(
     ("rule", "game", "message"),
     [
-        (lambda now, p: 0, GAME, "the rule of a policy on arms may ask for seen, news, rng and p, not for now"),
+        (lambda now, p: 0, GAME, "the rule of a policy on arms may ask for seen, feedback, rng and p, not for now"),
         (lambda ridge, past, p: 0, GAME, "not for ridge and past ('<lambda>')"),
-        (lambda seen, p: 0, CONTEXTS, "with contexts may ask for now, news, ridge, past, rng and p, not for seen"),
+        (lambda seen, p: 0, CONTEXTS, "with contexts may ask for now, feedback, ridge, past, rng and p, not for seen"),
         (lambda t, selected, p: 0, GAME, "t and selected must be given (t is seen.t: ask for seen)"),
         (lambda contexts, p: 0, CONTEXTS, "contexts must be given (contexts is now.contexts: ask for now)"),
         (lambda d, p: 0, GAME, "'<lambda>' is set with d; d must be given"),
@@ -1199,7 +1199,7 @@ def test_exp3_against_a_list():
 
 
 def test_what_a_reader_prints_of_a_rule_and_a_policy():
-    assert repr(exp3) == "rule exp3(rate, news, loss, p)"
+    assert repr(exp3) == "rule exp3(rate, feedback, loss, p)"
     assert repr(fl.rule(exp3)) == repr(exp3)
     assert str(exp3.__doc__).startswith("Play by exponential weights")
     made = fl.Policy("own", lambda table, learner, p: 0, table=[1.0, 2.0], learner=fl.ucb1())

@@ -195,16 +195,18 @@ class _Walk:
         """Return the name of what an installed package, or Python, holds under it."""
         if isinstance(value, types.ModuleType):
             return f"module {value.__name__}" if self.installed(value.__name__) else None
-        if isinstance(value, types.FunctionType):
-            module = value.__globals__.get("__name__")  # a wrapper says that it is from the module of what it wraps
-        else:
-            module = getattr(value, "__module__", None)
-        name = getattr(value, "__qualname__", None)
-        if isinstance(module, str) and isinstance(name, str) and self.installed(module):
-            found: Any = sys.modules.get(module)
-            for part in name.split("."):
-                found = getattr(found, part, None)
-            return f"{module}.{name}" if found is value else None
+        name: Any = getattr(value, "__qualname__", None)
+        modules: list[Any] = [getattr(value, "__module__", None)]
+        if isinstance(value, types.FunctionType):  # a wrapper may say that it is from the module of what it wraps
+            modules.append(value.__globals__.get("__name__"))
+        if all(isinstance(each, str) for each in (name, *modules)) and self.installed(modules[-1]):
+            for module in modules:
+                found: Any = sys.modules.get(module) if self.installed(module) else None
+                for part in name.split("."):
+                    found = getattr(found, part, None)
+                if found is value:
+                    return f"{module}.{name}"
+            return None
         if not callable(value):
             return None
         module = type(value).__module__  # of scipy.stats.norm, which is an object, and such
