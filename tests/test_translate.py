@@ -601,7 +601,7 @@ def test_the_notices_of_numpy_and_numba_travel_with_what_is_theirs():
 
 def test_what_does_not_fit_is_refused():
     with pytest.raises(TypeError, match="policy must be a Policy"):
-        script(fl.Bandit(fl.bernoulli([0.5])), 3)
+        script(fl.Bandit(fl.bernoulli([0.5])), 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="problem must be"):
-        script(3, fl.ucb1())
+        script(3, fl.ucb1())  # type: ignore[arg-type]
     assert textwrap.dedent(script(fl.Bandit(fl.bernoulli([0.5])), fl.ucb1()))

@@ -11,15 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks, files
 from fairlib._version import __version__
+from fairlib.checks import PositiveInt, checked
 from fairlib.core.contexts import ContextPolicy
 from fairlib.core.policy import Policy
 from fairlib.engine.agent import Agent
 from fairlib.engine.seeding import AnySeed, root, streams
 from fairlib.engine.simulate import check_memory
-from fairlib.engine.stepping import AnyPolicy, GivenHorizon
+from fairlib.engine.stepping import AnyPolicy, GivenArms, GivenDimension, GivenHorizon
 from fairlib.rules.rule import Seen
 
 __all__ = ["Player", "Choice"]
+
+RewardRange = Annotated[tuple[float, float], checks.InBody(checks.Pair(checks.Real(), ""))]
+"""The smallest and the largest reward, which `_range` checks."""
 
 
 class Choice(NamedTuple):
@@ -101,12 +105,12 @@ class Player:
     def __init__(
         self,
         policy: AnyPolicy,
-        arms: Annotated[int, checks.InBody(checks.Integer(1, example=2))] | None = None,
+        arms: GivenArms | None = None,
         *,
-        dimension: Annotated[int, checks.InBody(checks.Integer(1))] | None = None,
+        dimension: GivenDimension | None = None,
         groups: Annotated[int, checks.InBody(checks.Integer(1))] = 1,
         horizon: GivenHorizon | None = None,
-        rewards: Annotated[tuple[float, float], checks.InBody(checks.Pair(checks.Real(), ""))] = (0.0, 1.0),
+        rewards: RewardRange = (0.0, 1.0),
         seed: AnySeed = 0,
     ) -> None:
         self.policy, self.plays = _policy(policy), getattr(policy, "plays", 1)
@@ -244,7 +248,8 @@ class Player:
             context = None if waiting.contexts is None else waiting.contexts[which]
             self._agent.observe(int(round), which, value, chance, context)
 
-    def forget(self, before: Annotated[int, checks.InBody(checks.Integer(1))]) -> int:
+    @checked
+    def forget(self, before: PositiveInt) -> int:
         """Give up waiting for news of early rounds, which is kept in memory until it comes.
 
         Parameters
@@ -271,11 +276,10 @@ class Player:
         >>> player.forget(before=3), player.waiting
         (2, {3: (0,)})
         """
-        first = checks.whole("before", before, 1)
         with self._lock:
             if self._agent.history:
                 raise ValueError(f"policy {self.policy.name!r} remembers every round: each must be observed")
-            gone = [each for each in self._waiting if each < first]
+            gone = [each for each in self._waiting if each < before]
             for each in gone:
                 del self._waiting[each]
         return len(gone)

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 
 from fairlib import checks
 from fairlib.checks import Seed, checked
-from fairlib.deploy.player import Choice, Player, _range
-from fairlib.engine.stepping import AnyPolicy, GivenHorizon
+from fairlib.deploy.player import Choice, Player, RewardRange, _range
+from fairlib.engine.stepping import AnyPolicy, GivenArms, GivenDimension, GivenHorizon
 from fairlib.files import GivenPath
 
 __all__ = ["Service", "ServiceError"]
@@ -152,11 +152,11 @@ class Service:
         self,
         path: GivenPath,
         policy: AnyPolicy,
-        arms: Annotated[int, checks.InBody(checks.Integer(1, example=2))] | None = None,
+        arms: GivenArms | None = None,
         *,
-        dimension: Annotated[int, checks.InBody(checks.Integer(1))] | None = None,
+        dimension: GivenDimension | None = None,
         horizon: GivenHorizon | None = None,
-        rewards: Annotated[tuple[float, float], checks.InBody(checks.Pair(checks.Real(), ""))] = (0.0, 1.0),
+        rewards: RewardRange = (0.0, 1.0),
         seed: Seed = 0,
         snapshot_every: Annotated[int, checks.Integer(0)] = 1000,
     ) -> None:

@@ -17,7 +17,7 @@ from copy import copy
 from functools import partial
 from itertools import islice
 from types import FunctionType, ModuleType
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
@@ -28,7 +28,7 @@ from fairlib.core.contexts import ContextBandit, ContextPolicy, sphere
 from fairlib.core.policy import Policy
 from fairlib.engine.seeding import root, streams
 from fairlib.engine.simulate import check_memory
-from fairlib.engine.stepping import AnyPolicy, ArmsSession, Session, make_session
+from fairlib.engine.stepping import AnyPolicy, ArmsSession, GivenArms, Session, make_session
 from fairlib.rules.argument_block import BlockCall
 from fairlib.rules.rule import Rule
 from fairlib.rules.snapshot import PACKAGE, is_library, names_used
@@ -50,9 +50,7 @@ _MODULES = {"bisect", "cmath", "collections", "fractions", "functools", "heapq",
 _DOORS = {"bit_generator", "gi_frame", "cr_frame", "ag_frame"}
 
 
-def check_policy(
-    policy: AnyPolicy, arms: Annotated[int, checks.InBody(checks.Integer(1, example=2))] | None = None
-) -> None:
+def check_policy(policy: AnyPolicy, arms: GivenArms | None = None) -> None:
     """Look at a policy's rule and at what it plays, and say what it does wrong.
 
     *It must look at its arguments only.* The code of the rule is read, and of each function of yours that it calls, or

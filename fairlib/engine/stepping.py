@@ -108,6 +108,10 @@ AnyPolicy = Annotated[
 ]
 GivenHorizon = Annotated[int, checks.InBody(checks.Integer(1, example=100))]
 """A number of rounds, which is checked against that of the policy."""
+GivenArms = Annotated[int, checks.InBody(checks.Integer(1, example=2))]
+"""A number of arms, which is checked against that of the policy."""
+GivenDimension = Annotated[int, checks.InBody(checks.Integer(1))]
+"""The length of a context, which is checked against that of the policy."""
 
 
 def trace(
@@ -193,12 +197,14 @@ class Session(ABC):
     metrics: BoundRule
     metrics_function: Any
     interpreted: bool
+    draws: dict[str, BoundRule]
+    """What draws rewards or rounds, as ``"draw"``, and on arms the delays, as ``"delay"``."""
 
-    def _make_ready(self, draws: dict[str, BoundRule]) -> dict[str, Any]:
+    def _make_ready(self) -> dict[str, Any]:
         """Compile what can be; without one of them the compiled engine can't play."""
         bound, interpret = self.policy.bound, self.policy.interpret
         made = {"rule": bound.interpreted if interpret else bound.ready(f"the rule of {self.policy.name!r}", 5)}
-        made |= {name: each.ready(each.form.what, 5) for name, each in {"metrics": self.metrics, **draws}.items()}
+        made |= {name: each.ready(each.form.what, 5) for name, each in {"metrics": self.metrics, **self.draws}.items()}
         self.rule, self.metrics_function = made["rule"], made["metrics"]
         self.interpreted = not all(isinstance(each, BlockCall) for each in made.values())
         return made
@@ -264,7 +270,8 @@ class ArmsSession(Session):
         self.problem, self.policy, self.plays, self.metrics = problem, policy, problem.plays, problem.metrics
         self.sizes = {"K": arms}
         delay = problem.delay.draw if problem.delay else BoundRule(no_delay, DELAY, {})
-        made = self._make_ready({"draw": problem.arms.draw, "delay": delay})
+        self.draws = {"draw": problem.arms.draw, "delay": delay}
+        made = self._make_ready()
         self.draw, self.delay, self.has_delay = made["draw"], made["delay"], problem.delay is not None
         self.table, self.delay_params = problem.arms.draw.numbers(self.sizes), delay.numbers(self.sizes)
 
@@ -344,7 +351,8 @@ class ContextSession(Session):
             )
         self.problem, self.policy, self.metrics = problem, policy, problem.metrics
         self.sizes = {"K": world.arms, "d": world.dimension, "G": world.groups}
-        self.draw = self._make_ready({"draw": world.draw})["draw"]
+        self.draws = {"draw": world.draw}
+        self.draw = self._make_ready()["draw"]
         self.table = world.draw.numbers(self.sizes)
         self.history = policy.bound.asks("past")
 

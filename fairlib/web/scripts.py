@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from importlib.metadata import files
 from types import FunctionType, ModuleType
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -17,13 +17,11 @@ from numba.np.random import _constants as ziggurat
 from numba.np.random import distributions, generator_core
 
 from fairlib import checks
-from fairlib.core import ContextPolicy, Policy
-from fairlib.core.arms import DELAY, no_delay
 from fairlib.core.contexts import PAST
 from fairlib.core.ridge import RIDGE
 from fairlib.engine import loops
 from fairlib.engine.simulate import recorded_rounds
-from fairlib.engine.stepping import PROBLEM, ArmsSession, GivenHorizon, make_session
+from fairlib.engine.stepping import AnyPolicy, ArmsSession, GivenHorizon, Problem, make_session
 from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.layout import array_slice, as_action
 from fairlib.rules.rule import Rule
@@ -40,10 +38,6 @@ _BY_HAND = {
     distributions.random_standard_normal: Native("$normal", REAL),
     distributions.random_standard_exponential: Native("$exponential", REAL),
 }
-
-
-OneProblem = Annotated[Any, checks.InBody(PROBLEM)]
-OnePolicy = Annotated[Any, checks.InBody(checks.Instance(Policy | ContextPolicy, "a Policy, such as ucb1()"))]
 
 
 def function_of(function: Any) -> Function:
@@ -111,7 +105,7 @@ def flat(bound: BoundRule) -> Function:
 
     Parameters
     ----------
-    bound : Bound
+    bound : BoundRule
         The rule with its settings.
 
     Returns
@@ -181,7 +175,7 @@ def _run_kind(run: Any) -> Record:
     return Record(run.__name__, tuple((kinds | blocks).items()))
 
 
-def script(problem: OneProblem, policy: OnePolicy) -> str:
+def script(problem: Problem, policy: AnyPolicy) -> str:
     """Translate a game into JavaScript.
 
     Parameters
@@ -217,7 +211,7 @@ def live(shows: BoundRule, arguments: list[str], sessions: list[Any], axes: dict
 
     Parameters
     ----------
-    shows : Bound
+    shows : BoundRule
         What fills the picture.
     arguments : list of str
         The names of what it is called with.
@@ -262,16 +256,14 @@ def live(shows: BoundRule, arguments: list[str], sessions: list[Any], axes: dict
 
 def _game(made: Script, ready: Any) -> dict[str, str]:
     """Translate a game; return the functions that its engine calls, by name."""
-    problem, policy = ready.problem, ready.policy
-    parts = [_add(made, policy.bound, "$rule", "t", "rng")]
+    parts = [_add(made, ready.policy.bound, "$rule", "t", "rng")]
     if isinstance(ready, ArmsSession):
-        delay = problem.delay.draw if problem.delay else BoundRule(no_delay, DELAY, {})
-        parts += [_add(made, problem.arms.draw, "$draw", "arm", "rng"), _add(made, ready.metrics, "$metrics", "t")]
-        parts += [_add(made, delay, "$delay", "arm", "reward", "rng")]
+        parts += [_add(made, ready.draws["draw"], "$draw", "arm", "rng"), _add(made, ready.metrics, "$metrics", "t")]
+        parts += [_add(made, ready.draws["delay"], "$delay", "arm", "reward", "rng")]
         called = [("$rule", WHOLE), ("$draw", REAL), ("$delay", WHOLE), ("$metrics", NOTHING)]
         made.add(function_of(loops.play_rounds), [*itertools.starmap(Native, called), _run_kind(loops.ArmsRun)])
     else:
-        parts += [_add(made, problem.world.draw, "$draw", "rng"), _add(made, ready.metrics, "$metrics", "t", "played")]
+        parts += [_add(made, ready.draws["draw"], "$draw", "rng"), _add(made, ready.metrics, "$metrics", "t", "played")]
         called = [("$rule", WHOLE), ("$draw", NOTHING), ("$metrics", NOTHING)]
         made.add(function_of(loops.play_contexts), [*itertools.starmap(Native, called), _run_kind(loops.ContextsRun)])
     return {part.split("(")[0].removeprefix("function "): part for part in parts}
@@ -331,7 +323,7 @@ def _packed(name: str) -> str:
     return base64.b64encode(np.asarray(getattr(ziggurat, name)).astype("<f8").tobytes()).decode()
 
 
-def numbers(problem: OneProblem, policy: OnePolicy, horizon: GivenHorizon) -> dict[str, Any]:
+def numbers(problem: Problem, policy: AnyPolicy, horizon: GivenHorizon) -> dict[str, Any]:
     """Return the numbers that a script of a game plays with.
 
     Parameters
@@ -357,12 +349,11 @@ def numbers(problem: OneProblem, policy: OnePolicy, horizon: GivenHorizon) -> di
     ready: Any = make_session(problem, policy)
     sizes = {**ready.sizes, "T": policy.check_horizon(horizon)}
     bound = policy.bound
-    arms = problem.arms if isinstance(ready, ArmsSession) else problem.world
     said = {
         "sizes": sizes,
         "places": {
             "params": bound.places(sizes),
-            "table": arms.draw.places(sizes),
+            "table": ready.draws["draw"].places(sizes),
             "metricParams": ready.metrics.places(sizes),
         },
         "params": bound.numbers(sizes).tolist(),
@@ -375,4 +366,4 @@ def numbers(problem: OneProblem, policy: OnePolicy, horizon: GivenHorizon) -> di
     }
     if isinstance(ready, ArmsSession):
         return {**said, "waits": ready.delay_params.tolist(), "late": ready.has_delay, "plays": ready.plays}
-    return {**said, "ridge": policy.ridge, "history": ready.history}
+    return {**said, "ridge": ready.policy.ridge, "history": ready.history}
