@@ -263,33 +263,33 @@ def play_compiled(
 def _on_arms(game: ArmsSession, horizon: int, room: int, **common: Any) -> int:
     sizes, bound, k = {**game.sizes, "T": horizon}, game.policy.bound, game.sizes["K"]
     params, state, p = bound.numbers(sizes), bound.state(sizes), np.zeros(k)
-    counts = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
+    selected, observed, total = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
     # Feedback that has arrived and that the rule has not read is from cursors[0] to cursors[1]; each learner that reads
     # it has two such numbers more. Empty for a rule that does not ask for it; unwritten room takes no memory.
     cursors, waits = np.zeros(2 * bound.readers, np.int64), room if bound.readers else 0
-    feedback = np.empty(waits, np.int64), np.empty(waits), np.empty(waits, np.int64), np.empty(waits)
+    feedback: tuple[Any, ...] = np.empty(waits, np.int64), np.empty(waits), np.empty(waits, np.int64), np.empty(waits)
     metric_params, sums = game.metrics.numbers(sizes), game.metrics.state(sizes)
     blocks = {  # held here while the loop uses them
-        "rule_block": pack_arrays(params, state, *counts, cursors, *feedback, p),
+        "rule_block": pack_arrays(params, state, selected, observed, total, cursors, *feedback, p),
         "draw_block": pack_arrays(game.table),
         "delay_block": pack_arrays(game.delay_params),
-        "metrics_block": pack_arrays(metric_params, sums, p, counts[0]),
+        "metrics_block": pack_arrays(metric_params, sums, p, selected),
     }
     functions = (each.compiled for each in (game.rule, game.draw, game.delay, game.metrics_function))
-    fields: dict[str, Any] = {
+    run = ArmsRun(
         **{name: block.ctypes.data for name, block in blocks.items()},
-        **{
-            "has_delay": game.has_delay,
-            "plays": game.plays,
-            "capacity": room,
-            "p": p,
-            "cursors": cursors,
-            "sums": sums,
-        },
-        **dict(zip(("selected", "observed", "total"), counts, strict=True)),
         **dict(zip(("arms", "rewards", "rounds", "chances"), feedback, strict=True)),
-    }
-    run = ArmsRun(**fields, **common)
+        has_delay=game.has_delay,
+        plays=game.plays,
+        capacity=room,
+        p=p,
+        selected=selected,
+        observed=observed,
+        total=total,
+        cursors=cursors,
+        sums=sums,
+        **common,
+    )
     return int(entry_point(compiled_arms_loop())(*functions, run))  # all that it is given is of the right types
 
 
@@ -301,7 +301,12 @@ def _on_contexts(game: ContextSession, horizon: int, _: int, **common: Any) -> i
     last = int(common["recorded"][-1]) if game.history else 0
     ridge, past = fresh_ridge(game.policy.ridge, d), fresh_past(last, k, d)
     cursors = np.zeros(2 * bound.readers, np.int64)
-    feedback = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.int64), np.zeros(1)  # of the round before
+    feedback: tuple[Any, ...] = (
+        np.zeros(1, np.int64),
+        np.zeros(1),
+        np.zeros(1, np.int64),
+        np.zeros(1),
+    )  # the last round's
     metric_params, sums = game.metrics.numbers(sizes), game.metrics.state(sizes)
     blocks = {
         "rule_block": pack_arrays(params, state, contexts, groups, *ridge, *past, cursors, *feedback, p),
@@ -310,13 +315,22 @@ def _on_contexts(game: ContextSession, horizon: int, _: int, **common: Any) -> i
     }
     functions = (each.compiled for each in (game.rule, game.draw, game.metrics_function))
     names = "feedback_arms", "feedback_rewards", "feedback_rounds", "feedback_chances"
-    fields: dict[str, Any] = {
+    run = ContextsRun(
         **{name: block.ctypes.data for name, block in blocks.items()},
-        **{"n_groups": sizes["G"], "p": p, "selected": selected, "contexts": contexts, "groups": groups},
-        **{"means": means, "rewards": rewards, "ridge": ridge, "past": past, "cursors": cursors, "sums": sums},
         **dict(zip(names, feedback, strict=True)),
-    }
-    run = ContextsRun(**fields, **common)
+        n_groups=sizes["G"],
+        p=p,
+        selected=selected,
+        contexts=contexts,
+        groups=groups,
+        means=means,
+        rewards=rewards,
+        ridge=ridge,
+        past=past,
+        cursors=cursors,
+        sums=sums,
+        **common,
+    )
     return int(entry_point(compiled_context_loop())(*functions, run))
 
 
