@@ -75,7 +75,7 @@ _NAME = 255  # the bytes of a file's name
 _MOST = 1e150  # up to here a float holds a number's square
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Constraint:
     """What an argument may be, in its annotation: ``Annotated[float, Real(0, 1)]``.
 
@@ -95,6 +95,7 @@ class Constraint:
     """
 
     # Two constraints are never equal (eq=False), as typing would keep one of two equal annotations, and one example.
+    # They are not frozen, as that doubles the time that these classes add to the import of the package.
     example: Any = field(default=None, kw_only=True, repr=False)
 
     def __call__(self, name: str, value: Any) -> Any:
@@ -105,7 +106,7 @@ class Constraint:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Integer(Constraint):
     """A whole number; see `whole`."""
 
@@ -116,7 +117,7 @@ class Integer(Constraint):
         return whole(name, value, self.low, self.high)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Real(Constraint):
     """A finite number in a range; see `real`."""
 
@@ -133,7 +134,6 @@ class Real(Constraint):
         return real(name, value, self.low, self.high, above=self.above, below=self.below)
 
 
-@dataclass(frozen=True, eq=False)
 class Scale(Constraint):
     """A standard deviation or another scale above 0; see `spread`."""
 
@@ -141,7 +141,6 @@ class Scale(Constraint):
         return spread(name, value)
 
 
-@dataclass(frozen=True, eq=False)
 class Probability(Constraint):
     """A probability above 0 and below 1; see `chance`."""
 
@@ -149,7 +148,7 @@ class Probability(Constraint):
         return chance(name, value)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Numbers(Constraint):
     """A list of finite numbers in a range, one for each arm; see `vector`."""
 
@@ -162,7 +161,7 @@ class Numbers(Constraint):
         return vector(name, value, self.low, self.high, above=self.above, each=self.each)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Table(Constraint):
     """An array of finite numbers with so many axes, or of any shape; see `array`."""
 
@@ -172,7 +171,7 @@ class Table(Constraint):
         return array(name, value, self.axes)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class OneOrMany(Constraint):
     """One number or many, each at least the lowest; see `many`.
 
@@ -187,7 +186,7 @@ class OneOrMany(Constraint):
         return value
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Pair(Constraint):
     """A list of two, each of which fits a constraint; see `pair`."""
 
@@ -199,7 +198,7 @@ class Pair(Constraint):
         return self.inner(f"{name}[0]", first), self.inner(f"{name}[1]", second)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Instance(Constraint):
     """An object of a class; see `instance`. What stands after *such as* in the message is an example."""
 
@@ -210,7 +209,6 @@ class Instance(Constraint):
         return instance(name, value, self.kind, self.says)
 
 
-@dataclass(frozen=True, eq=False)
 class Flag(Constraint):
     """True or False; see `flag`."""
 
@@ -218,7 +216,7 @@ class Flag(Constraint):
         return flag(name, value)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Text(Constraint):
     """A string; see `text`."""
 
@@ -228,7 +226,7 @@ class Text(Constraint):
         return text(name, value, empty=self.empty)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Choice(Constraint):
     """One of two or more strings."""
 
@@ -240,7 +238,6 @@ class Choice(Constraint):
         return value
 
 
-@dataclass(frozen=True, eq=False)
 class FilePath(Constraint):
     """The path of a file; see `path`."""
 
@@ -248,7 +245,6 @@ class FilePath(Constraint):
         return path(name, value)
 
 
-@dataclass(frozen=True, eq=False)
 class Function(Constraint):
     """Something that can be called; see `function`."""
 
@@ -256,7 +252,7 @@ class Function(Constraint):
         return function(name, value)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Optional(Constraint):
     """None, or what another constraint allows; it is written ``Annotated[float, Real(0)] | None``."""
 
@@ -266,7 +262,7 @@ class Optional(Constraint):
         return value if value is None else self.inner(name, value)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class InBody(Constraint):
     """Declared only: the function's body checks the argument, as its range depends on another one."""
 

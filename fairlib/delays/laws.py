@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
@@ -32,7 +31,6 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, eq=False)
 class _WholeRounds(checks.Constraint):
     """A list of whole numbers of rounds, or infinity for never, one for each arm."""
 

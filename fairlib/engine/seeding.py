@@ -1,6 +1,5 @@
 """Seeds and random streams: one for the policy and one for the environment of each run."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from fairlib import checks
 
 
 def root(seed: Any) -> SeedSequence:
-    """Take a seed at the door.
+    """Return the `SeedSequence` of a seed.
 
     Parameters
     ----------
@@ -71,7 +70,6 @@ def streams(root: SeedSequence, run: int) -> tuple[Generator, Generator]:
     return policy_rng, env_rng
 
 
-@dataclass(frozen=True, eq=False)
 class SeedOrSequence(checks.Constraint):
     """A whole number of at least 0, or a `numpy.random.SeedSequence`."""
 
