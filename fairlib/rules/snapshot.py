@@ -366,9 +366,9 @@ _sources: "weakref.WeakKeyDictionary[Any, str]" = weakref.WeakKeyDictionary()
 
 
 def _code(value: Any) -> str:
-    """Return what Python made of a function, without its docstring; of a named tuple, its fields."""
-    if isinstance(value, type):
-        return f"{value.__qualname__} {value._fields}" if hasattr(value, "_fields") else _written(value)
+    """Return what Python made of a function, without its docstring; of a class, what machine code knows of it."""
+    if isinstance(value, type):  # a named tuple, or an exception, whose own methods Python runs
+        return f"{value.__module__}.{value.__qualname__} {getattr(value, '_fields', ())}"
     parts = []
     for code in codes(value.__code__):
         doc = value.__doc__ if code is value.__code__ else None
