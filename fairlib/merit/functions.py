@@ -32,7 +32,6 @@ __all__ = [
     "clipped_best",
     "clipped",
     "fair_policy",
-    "as_merit",
     "cut",
     "play_by_merit",
     "optimistic_means",
@@ -609,31 +608,3 @@ def optimistic_means(
     box = Box(floor, roof, np.empty(floor.size))
     best_in_box(merit.functions, box)
     return box.mu
-
-
-@checked
-def as_merit(merit: Merit) -> Merit:
-    """Take a merit function at the door.
-
-    Parameters
-    ----------
-    merit : object
-        What was given.
-
-    Returns
-    -------
-    Merit
-        The same.
-
-    Raises
-    ------
-    TypeError
-        If it is not a `Merit`.
-
-    Examples
-    --------
-    >>> as_merit("steep")
-    Traceback (most recent call last):
-    TypeError: merit must be a Merit, such as exponential(2), not 'steep'
-    """
-    return merit
