@@ -75,7 +75,7 @@ def save_npz(path: str | os.PathLike[str], kind: str, heading: Mapping[str, Any]
     path : path-like
         Where; an older file of this name is replaced.
     kind : str
-        What is written, which `read` asks for.
+        What is written, which `load_npz` asks for.
     heading : dict
         What JSON can hold.
     arrays : dict

@@ -17,7 +17,7 @@ from fairlib.merit import Merit
 
 @fl.rule
 def exp3(rate, feedback, gain: fl.PerArm, p):
-    """EXP3, which reads the news and remembers; chances below 0.01, as an altered file may hold, count as 0.01."""
+    """EXP3, which reads its feedback and remembers; chances below 0.01, as an altered file may hold, count as 0.01."""
     for i in range(feedback.size):
         gain[feedback.arm[i]] -= (1.0 - feedback.reward[i]) / max(feedback.chance[i], 0.01)
     whole = 0.0

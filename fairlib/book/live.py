@@ -1,6 +1,6 @@
 """Pictures that move in the page: what fills them, written as a rule is, and which of their parts follow it.
 
-In the page matplotlib's own picture is kept, and the numbers of its paths are written anew; see `fairlib/page/live.js`.
+In the page matplotlib's own picture is kept, and the numbers of its paths are written anew; see `fairlib/web/live.js`.
 """
 
 import inspect

@@ -404,7 +404,7 @@ def arm_metrics(function: Any, **settings: Any) -> BoundRule:
 
     Returns
     -------
-    Bound
+    BoundRule
         What the property `metrics` of a game is to return.
 
     Raises

@@ -478,7 +478,7 @@ def context_metrics(function: Any, **settings: Any) -> BoundRule:
 
     Returns
     -------
-    Bound
+    BoundRule
         What the property `metrics` of a game is to return; one of the sums must be called `regret`.
 
     Raises

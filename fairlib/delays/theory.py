@@ -413,7 +413,7 @@ class _Given(NamedTuple):
 
 
 def _take(game: SemiBandit, horizon: ArrayLike, q: float) -> _Given:
-    """Take at the door what all bounds take."""
+    """Return the numbers of a game that all bounds use."""
     f, rounds = game.merit, np.asarray(horizon, np.float64)
     late = float(game.quantiles(q).max())
     slope = max(f.lipschitz / f.minimum, sys.float_info.min)  # not 0, which times infinity is no number

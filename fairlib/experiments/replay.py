@@ -222,7 +222,7 @@ class _Visit(NamedTuple):
 
 
 def _visit(event: Any, arms: int | None, least: float | None) -> _Visit:
-    """Take a visit at the door."""
+    """Check a visit, and return it in one form."""
     if isinstance(event, Event):
         articles = event.pool.articles
         return _Visit(event, articles, event.displayed, float(event.click), 1 / len(articles))

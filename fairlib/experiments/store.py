@@ -235,7 +235,7 @@ class Store:
 
 
 def _row(result: Any, names: set[str]) -> Mapping[str, Any]:
-    """Take a result at the door of a store."""
+    """Check a result that a store is to keep."""
     if not isinstance(result, Mapping) or not all(_plain(value) for value in result.values()):
         raise TypeError(f"experiment must return a dict of numbers and strings for a store, not {checks.said(result)}")
     if twice := result.keys() & {_LINE, *names}:

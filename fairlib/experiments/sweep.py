@@ -179,9 +179,8 @@ def sweep(
                 raise SweepError(f"{said} ({count}: see its results)", kept.results()) from error
             if not isinstance(error, KeyboardInterrupt):
                 raise
-            warnings.warn(
-                f"the sweep was interrupted: {count}", stacklevel=3
-            )  # the first is the check of the arguments
+            # Level 2 is what checks the arguments.
+            warnings.warn(f"the sweep was interrupted: {count}", stacklevel=3)
     return kept.results()
 
 

@@ -671,7 +671,7 @@ def oful_as_published_rule(exploration, now, ridge, log_det: Number, p):
 
 @checked
 def oful_as_published(exploration: NonNegative = 1.0, ridge: PositiveScale = 0.1) -> ContextPolicy:
-    r"""OFUL as the paper's public code has it, which is another rule than `fairlib.linear.oful`.
+    r"""OFUL as the paper's public code has it, which is another rule than `fairlib.baselines.linear.oful`.
 
     The candidate with the largest :math:`\hat\mu \cdot x + e\, \sqrt{2 \ln\det(V_t/\lambda)\, \ln t}\,
     \lVert x \rVert_{V_t^{-1}}`. The radius of a proof has the noise and the failure in it, and the root of one

@@ -154,9 +154,8 @@ class Layout:
         self.functions: dict[str, Any] = {}
         self._slots: list[Any] = []  # a number, or what finds it once the sizes are known
         self._arrays: list[Any] = []
-        self._settings: dict[
-            str, list[tuple[bool, int, int]]
-        ] = {}  # whether arrays, and which of those or of the slots
+        # Of each setting: whether it is an array, and which of the arrays or of the slots are its own.
+        self._settings: dict[str, list[tuple[bool, int, int]]] = {}
         self._blocks: list[Any] = []
         self._places: dict[str, int] = {}  # which block of memory has which name
         self._single: set[str] = set()  # those that are one number, whatever the sizes
