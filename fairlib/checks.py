@@ -51,22 +51,22 @@ __all__ = [
     "checked",
     "check_fields",
     "constraints",
-    "whole",
+    "integer",
     "real",
-    "spread",
-    "chance",
+    "scale",
+    "probability",
     "flag",
     "function",
     "floats",
     "vector",
     "array",
-    "many",
+    "one_or_many",
     "pair",
     "path",
     "text",
     "instance",
     "rows",
-    "said",
+    "shown",
 ]
 
 
@@ -108,13 +108,13 @@ class Constraint:
 
 @dataclass(eq=False)
 class Integer(Constraint):
-    """A whole number; see `whole`."""
+    """A whole number; see `integer`."""
 
     low: int = 1
     high: int | None = _LARGEST
 
     def _take(self, name: str, value: Any) -> int:
-        return whole(name, value, self.low, self.high)
+        return integer(name, value, self.low, self.high)
 
 
 @dataclass(eq=False)
@@ -135,17 +135,17 @@ class Real(Constraint):
 
 
 class Scale(Constraint):
-    """A standard deviation or another scale above 0; see `spread`."""
+    """A standard deviation or another scale above 0; see `scale`."""
 
     def _take(self, name: str, value: Any) -> float:
-        return spread(name, value)
+        return scale(name, value)
 
 
 class Probability(Constraint):
-    """A probability above 0 and below 1; see `chance`."""
+    """A probability above 0 and below 1; see `probability`."""
 
     def _take(self, name: str, value: Any) -> float:
-        return chance(name, value)
+        return probability(name, value)
 
 
 @dataclass(eq=False)
@@ -173,16 +173,16 @@ class Table(Constraint):
 
 @dataclass(eq=False)
 class OneOrMany(Constraint):
-    """One number or many, each at least the lowest; see `many`.
+    """One number or many, each at least the lowest; see `one_or_many`.
 
     The value is passed on as it is, so that one bound can hand its horizon to another: the body makes floats of it.
     """
 
     low: float
-    whole: bool = field(default=False, kw_only=True)
+    integers: bool = field(default=False, kw_only=True)
 
     def _take(self, name: str, value: Any) -> Any:
-        many(name, value, self.low, whole=self.whole)
+        one_or_many(name, value, self.low, integers=self.integers)
         return value
 
 
@@ -234,7 +234,7 @@ class Choice(Constraint):
 
     def _take(self, name: str, value: Any) -> str:
         if not isinstance(value, str) or value not in self.values:
-            raise ValueError(f"{name} must be {' or '.join(map(repr, self.values))}, not {said(value)}")
+            raise ValueError(f"{name} must be {' or '.join(map(repr, self.values))}, not {shown(value)}")
         return value
 
 
@@ -274,7 +274,7 @@ class InBody(Constraint):
 
 PositiveInt = Annotated[int, Integer(1)]
 Horizon = Annotated[int, Integer(1, example=100)]
-Horizons = Annotated[ArrayLike, OneOrMany(1, whole=True, example=100)]
+Horizons = Annotated[ArrayLike, OneOrMany(1, integers=True, example=100)]
 Positive = Annotated[float, Real(above=0)]
 NonNegative = Annotated[float, Real(0)]
 UnitInterval = Annotated[float, Real(0, 1)]
@@ -399,7 +399,7 @@ def _constraint(annotation: Any) -> Constraint | None:
     return None
 
 
-def whole(name: str, value: Any, low: int, high: int | None = _LARGEST) -> int:
+def integer(name: str, value: Any, low: int, high: int | None = _LARGEST) -> int:
     """Take a whole number from `low` to `high`.
 
     Parameters
@@ -426,18 +426,18 @@ def whole(name: str, value: Any, low: int, high: int | None = _LARGEST) -> int:
 
     Examples
     --------
-    >>> whole("horizon", 0, 1)
+    >>> integer("horizon", 0, 1)
     Traceback (most recent call last):
     ValueError: horizon must be a whole number of at least 1, not 0
     """
     open_ended = high is None or high == _LARGEST
     allowed = f"a whole number of at least {low}" if open_ended else f"a whole number from {low} to {high}"
     if isinstance(value, _NO_NUMBERS) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be {allowed}, not {said(value)}")
+        raise TypeError(f"{name} must be {allowed}, not {shown(value)}")
     number = int(value)
     if number < low or (high is not None and number > high):
         too_large = f" and at most {high}" if open_ended and number > low else ""
-        raise ValueError(f"{name} must be {allowed}{too_large}, not {said(value)}")
+        raise ValueError(f"{name} must be {allowed}{too_large}, not {shown(value)}")
     return number
 
 
@@ -490,19 +490,19 @@ def real(
 def _real(name: str, value: Any, low: float, high: float, above: float, below: float, most: float) -> float:
     allowed = f"a number{_range(low, high, above, below)}"
     if not _is_real(type(value)):
-        raise TypeError(f"{name} must be {allowed}, not {said(value)}")
+        raise TypeError(f"{name} must be {allowed}, not {shown(value)}")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not (math.isfinite(number) and low <= number <= high and above < number < below):
-        raise ValueError(f"{name} must be {allowed}, not {said(value)}")
+        raise ValueError(f"{name} must be {allowed}, not {shown(value)}")
     if abs(number) > most and high == math.inf:
-        raise ValueError(f"{name} must be {allowed}, at most {most:g} in size, not {said(value)}")
+        raise ValueError(f"{name} must be {allowed}, at most {most:g} in size, not {shown(value)}")
     return number
 
 
-def spread(name: str, value: Any) -> float:
+def scale(name: str, value: Any) -> float:
     """Take a standard deviation or another scale: above 0, its square and one over it not too large for a float.
 
     Parameters
@@ -526,7 +526,7 @@ def spread(name: str, value: Any) -> float:
 
     Examples
     --------
-    >>> spread("sd", 1e-200)
+    >>> scale("sd", 1e-200)
     Traceback (most recent call last):
     ValueError: sd must be a number in [1e-75, 1e+75], not 1e-200
     """
@@ -534,7 +534,7 @@ def spread(name: str, value: Any) -> float:
     return real(name, positive, 1e-75, 1e75)
 
 
-def chance(name: str, value: Any) -> float:
+def probability(name: str, value: Any) -> float:
     """Take a probability above 0 and below 1, and not so small that one over it is too large to go on with.
 
     Parameters
@@ -558,7 +558,7 @@ def chance(name: str, value: Any) -> float:
 
     Examples
     --------
-    >>> chance("failure", 1)
+    >>> probability("failure", 1)
     Traceback (most recent call last):
     ValueError: failure must be a number in (0, 1), not 1
     """
@@ -592,7 +592,7 @@ def flag(name: str, value: Any) -> bool:
     TypeError: progress must be True or False, not 'no'
     """
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False, not {said(value)}")
+        raise TypeError(f"{name} must be True or False, not {shown(value)}")
     return bool(value)
 
 
@@ -623,7 +623,7 @@ def function(name: str, value: Any) -> Any:
     TypeError: draw must be a function, not 0.5
     """
     if not callable(value):
-        raise TypeError(f"{name} must be a function, not {said(value)}")
+        raise TypeError(f"{name} must be a function, not {shown(value)}")
     return value
 
 
@@ -659,9 +659,9 @@ def floats(name: str, value: Any, allowed: str) -> NDArray[np.float64]:
     """
     parts = value if isinstance(value, list | tuple) else [value]
     if any(_may_be_masked(part) and np.ma.is_masked(part) for part in parts):
-        raise ValueError(f"{name} must be {allowed}, with none masked, not {said(value)}")
+        raise ValueError(f"{name} must be {allowed}, with none masked, not {shown(value)}")
     if isinstance(value, bytearray | memoryview):
-        raise TypeError(f"{name} must be {allowed}, not {said(value)}")
+        raise TypeError(f"{name} must be {allowed}, not {shown(value)}")
     try:
         # What is no array is looked at number by number, as an array of floats hides that one of them was True.
         given = np.asarray(value) if hasattr(value, "__array__") else np.array(value, dtype=object)
@@ -671,9 +671,9 @@ def floats(name: str, value: Any, allowed: str) -> NDArray[np.float64]:
         with np.errstate(over="ignore"):
             return np.array(given, dtype=np.float64, order="C")
     except OverflowError:
-        raise ValueError(f"{name} must be {allowed}, none too large for a float, not {said(value)}") from None
+        raise ValueError(f"{name} must be {allowed}, none too large for a float, not {shown(value)}") from None
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be {allowed}, not {said(value)}") from None
+        raise TypeError(f"{name} must be {allowed}, not {shown(value)}") from None
 
 
 def _may_be_masked(value: Any) -> bool:
@@ -733,7 +733,7 @@ def vector(
     one = f"one {'an' if each[0] in 'aeiou' else 'a'} {each}"
     array = floats(name, value, f"a list of numbers, {one}")
     if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"{name} must be a list of at least one number, {one}, not {said(value)}")
+        raise ValueError(f"{name} must be a list of at least one number, {one}, not {shown(value)}")
     bad = ~(np.isfinite(array) & (array >= low) & (array <= high) & (array > above) & (np.abs(array) <= _MOST))
     if bad.any():
         at = int(np.argmax(bad))
@@ -808,7 +808,7 @@ def _range(low: float, high: float, above: float, below: float = math.inf) -> st
     return f" in {first}, {last}" if any(bounded) else ""
 
 
-def many(name: str, value: ArrayLike, low: float, *, whole: bool = False) -> NDArray[np.float64]:
+def one_or_many(name: str, value: ArrayLike, low: float, *, integers: bool = False) -> NDArray[np.float64]:
     """Take one number or many, in whatever shape, each finite and at least `low`.
 
     Parameters
@@ -819,7 +819,7 @@ def many(name: str, value: ArrayLike, low: float, *, whole: bool = False) -> NDA
         What was given.
     low : float
         The smallest value allowed.
-    whole : bool
+    integers : bool
         Whether only whole numbers will do, such as numbers of rounds.
 
     Returns
@@ -836,12 +836,12 @@ def many(name: str, value: ArrayLike, low: float, *, whole: bool = False) -> NDA
 
     Examples
     --------
-    >>> many("horizon", [10, 0], 1, whole=True)
+    >>> one_or_many("horizon", [10, 0], 1, integers=True)
     Traceback (most recent call last):
     ValueError: horizon must be whole numbers of at least 1, not [10, 0]
     """
-    allowed = f"{'whole ' if whole else ''}numbers of at least {low:g}"
-    kind, letters = (numbers.Integral, "iu") if whole else (numbers.Real, "iuf")
+    allowed = f"{'whole ' if integers else ''}numbers of at least {low:g}"
+    kind, letters = (numbers.Integral, "iu") if integers else (numbers.Real, "iuf")
     array = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
     # What is no array is looked at one by one: NumPy would make a number of True. And it would forget a mask.
     fit = (array.dtype.kind in letters and not _may_be_masked(value)) or (
@@ -850,14 +850,14 @@ def many(name: str, value: ArrayLike, low: float, *, whole: bool = False) -> NDA
         and all(isinstance(each, kind) and not isinstance(each, _NO_NUMBERS) for each in array.flat)
     )
     if not fit:
-        raise TypeError(f"{name} must be {allowed}, not {said(value)}")
+        raise TypeError(f"{name} must be {allowed}, not {shown(value)}")
     try:
         found = np.asarray(array, np.float64)
     except OverflowError:
         found = np.array(math.inf)
     if not ((found >= low) & (found <= _MOST)).all():
         size = _size(found[np.isfinite(found)].max(initial=0))
-        raise ValueError(f"{name} must be {allowed}{size}, not {said(value)}")
+        raise ValueError(f"{name} must be {allowed}{size}, not {shown(value)}")
     return found
 
 
@@ -891,7 +891,7 @@ def pair(name: str, value: Any, example: str) -> tuple[Any, Any]:
     """
     listed = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
     if not listed or len(value) != 2:
-        raise TypeError(f"{name} must be {example}, not {said(value)}")
+        raise TypeError(f"{name} must be {example}, not {shown(value)}")
     return value[0], value[1]
 
 
@@ -925,10 +925,10 @@ def path(name: str, value: Any) -> pathlib.Path:
     """
     allowed = "the path of a file, a string or a pathlib.Path"
     if not isinstance(value, str | os.PathLike):
-        raise TypeError(f"{name} must be {allowed}, not {said(value)}")
+        raise TypeError(f"{name} must be {allowed}, not {shown(value)}")
     found = pathlib.Path(value)
     if not found.name or "\0" in str(found) or len(os.fsencode(found.name)) > _NAME:
-        raise ValueError(f"{name} must be {allowed}, not {said(value)}")
+        raise ValueError(f"{name} must be {allowed}, not {shown(value)}")
     return found
 
 
@@ -963,9 +963,9 @@ def text(name: str, value: Any, *, empty: bool = True) -> str:
     TypeError: label must be a string, not 3
     """
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be a string, not {said(value)}")
+        raise TypeError(f"{name} must be a string, not {shown(value)}")
     if not (empty or value.strip()):
-        raise ValueError(f"{name} must be a string that says something, not {said(value)}")
+        raise ValueError(f"{name} must be a string that says something, not {shown(value)}")
     return value
 
 
@@ -1000,7 +1000,7 @@ def instance(name: str, value: Any, kind: Any, example: str) -> Any:
     TypeError: learner must be a Policy, such as ucb1(), not 3
     """
     if not isinstance(value, kind):
-        raise TypeError(f"{name} must be {example}, not {said(value)}")
+        raise TypeError(f"{name} must be {example}, not {shown(value)}")
     return value
 
 
@@ -1034,11 +1034,11 @@ def rows(name: str, value: Any, example: str) -> Iterable[Any]:
     """
     unordered = isinstance(value, str | bytes | Mapping | Set) or getattr(value, "shape", None) == ()
     if unordered or not isinstance(value, Iterable):
-        raise TypeError(f"{name} must be {example}, not {said(value)}")
+        raise TypeError(f"{name} must be {example}, not {shown(value)}")
     return value
 
 
-def said(value: Any) -> str:
+def shown(value: Any) -> str:
     """Return how a value reads, for a message: in one line that is not too long.
 
     Parameters
@@ -1053,7 +1053,7 @@ def said(value: Any) -> str:
 
     Examples
     --------
-    >>> said(np.eye(2)), said(10**5000)
+    >>> shown(np.eye(2)), shown(10**5000)
     ('array([[1., 0.], [0., 1.]])', 'a number of thousands of digits')
     """
     try:

@@ -45,8 +45,8 @@ def looking_back(now, past, first: fl.Number, p):
 POLICIES: dict[str, Any] = {
     "arms": fl.thompson_beta(),
     "several plays": delays.fcts_d(fl.merit.power(1, 4), K, 2),
-    "delayed news": shares.fair_learn(fl.Policy("EXP3", exp3, rate=0.05), [0.1] * K),
-    "delayed news, interpreted": fl.Policy("EXP3", exp3, rate=0.05, interpret=True),
+    "delayed feedback": shares.fair_learn(fl.Policy("EXP3", exp3, rate=0.05), [0.1] * K),
+    "delayed feedback, interpreted": fl.Policy("EXP3", exp3, rate=0.05, interpret=True),
     "memory as an index": fl.Policy("window", window),
     "contexts": linear.linucb(1.0),
     "Fair-Greedy": ranks.fair_greedy(),
@@ -62,7 +62,7 @@ def play(player: fl.Player, rounds: int, late: int) -> None:
     for _ in range(rounds):
         groups = rng.integers(0, player._sizes.get("G", 1), K)  # a file may say that there are fewer
         given = (rng.normal(size=(K, D)), groups) if contextual else ()
-        if player.policy.bound.asks("past"):
+        if player.policy.bound_rule.asks("past"):
             late = 0
             for t, arms in player.waiting.items():
                 player.observe(t, 0.5, arms[0])

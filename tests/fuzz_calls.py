@@ -128,7 +128,7 @@ def judged(allowed: checks.Constraint, value: Any) -> Any:
             return several(value, axes, is_finite)
         case _WholeRounds():
             return several(value, 1, is_wait)
-        case checks.OneOrMany(low=low, whole=True):
+        case checks.OneOrMany(low=low, integers=True):
             return several(value, None, lambda each: low <= each <= 1e150, numbers.Integral)
         case checks.OneOrMany(low=low):
             return several(value, None, lambda each: is_finite(each) and low <= each)
@@ -468,7 +468,7 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
         "group": of("SEX", one_of("SEX")),
         "numbers": of(["AGEP"], either(list_of(TEXT), an(Sequence, fits=is_empty)), "column"),
         "one_hot": of({"SEX": [1, 2]}),
-        "years": of(None, either(one_of(None), fits(checks.OneOrMany(1, whole=True))), "YEAR"),
+        "years": of(None, either(one_of(None), fits(checks.OneOrMany(1, integers=True))), "YEAR"),
     },
     "Player.load": {"path": of("player", PATH), "policy": Argument(lambda: fl.uniform(2), an(fl.Policy))},
     "Player.observe": {"arm": of(2, ARM)},

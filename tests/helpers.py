@@ -59,7 +59,7 @@ def probabilities(
     """Ask a policy on arms what it plays in a round, given the counts and the rewards so far; it has no memory yet."""
     seen = np.array(observed, np.int64)
     played = seen if selected is None else np.array(selected, np.int64)
-    agent = Agent(policy, policy.bound.interpreted, {"K": seen.size, "T": t})
+    agent = Agent(policy, policy.bound_rule.interpreted, {"K": seen.size, "T": t})
     agent.selected, agent.observed, agent.total = played, seen, np.array(total, np.float64)
     return answer(agent, t, rng)
 
@@ -77,7 +77,7 @@ def context_probabilities(
     """Ask a policy with contexts what it plays in a round; it has no memory yet."""
     k, d = contexts.shape
     groups = np.zeros(k, np.int64) if groups is None else groups
-    agent = Agent(policy, policy.bound.interpreted, {"K": k, "d": d, "G": int(groups.max()) + 1, "T": t})
+    agent = Agent(policy, policy.bound_rule.interpreted, {"K": k, "d": d, "G": int(groups.max()) + 1, "T": t})
     agent.ridge, agent.past = ridge, fresh_past(0, k, d) if past is None else past
     return answer(agent, t, rng, contexts, groups)
 

@@ -114,7 +114,7 @@ def test_a_block_keeps_nothing():
 
 def test_calls_from_python_hold_the_arrays_of_the_last_one_and_no_others():
     """The block is written again only if the arrays are others, so that these must not go in between."""
-    bound = fl.ucb1().bound
+    bound = fl.ucb1().bound_rule
     rule = bound.ready("the rule", 1)
     assert isinstance(rule, BlockCall)
     rng = np.random.default_rng(0)

@@ -22,7 +22,7 @@ import fairlib as fl
 from fairlib.engine import loops
 policy = fl.ucb1()
 result = fl.simulate(fl.Bandit(fl.bernoulli([0.2, 0.8])), policy, 1000, rounds=[1000])
-loaded = [sum(each.stats.cache_hits.values()) for each in (loops.compiled_arms_loop(), policy.bound.compiled())]
+loaded = [sum(each.stats.cache_hits.values()) for each in (loops.compiled_arms_loop(), policy.bound_rule.compiled())]
 print(result.selected[0, 0].tolist(), *loaded)
 """
 
@@ -59,7 +59,7 @@ def test_a_helper_edited_under_a_warm_cache_is_not_served_stale(tmp_path):
 
 def parts(policy):
     """Return the functions that the compiled rule of a policy is made of."""
-    return policy.bound.layout().functions
+    return policy.bound_rule.layout().functions
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def parts(policy):
     ids=lambda policy: policy.name,
 )
 def test_rules_are_kept_on_disk_however_deep_in_the_package_they_stand(policy):
-    path = policy.bound.compiled().stats.cache_path
+    path = policy.bound_rule.compiled().stats.cache_path
     assert path is not None, "compiled anew in every process"
     assert pathlib.Path(path).is_relative_to(jit.cache_folder())
 
@@ -195,7 +195,8 @@ print(fl.simulate(game, late, 30).selected[0, -1].tolist(), end=" ")
 mine = fl.Merit("mine", value, low=0, high=1, minimum=1e-3, lipschitz=9, log_lipschitz=9)
 fair = fl.simulate(game, fl.exposure.fairx_eg(mine, 0.0), 300)
 print(fair.selected[0, -1].tolist(), round(float(fair.reward[0, -1]), 6), end=" ")
-print([each.stats.cache_path for each in (policy.bound.compiled(), late.bound.compiled(), game.arms.draw.compiled())])
+rules = policy.bound_rule.compiled(), late.bound_rule.compiled(), game.arms.draw.compiled()
+print([each.stats.cache_path for each in rules])
 """
 
 
@@ -253,8 +254,8 @@ def test_a_reader_s_own_rule_is_not_kept_with_the_package_s():
         return 0
 
     own = fairlib.Policy("own", rule)
-    assert own.bound.compiled().stats.cache_path is None
-    assert shares.fair_learn(own, [0.1, 0.1]).bound.compiled().stats.cache_path is None
+    assert own.bound_rule.compiled().stats.cache_path is None
+    assert shares.fair_learn(own, [0.1, 0.1]).bound_rule.compiled().stats.cache_path is None
 
 
 EDITS = {

@@ -399,7 +399,7 @@ def test_two_box_takes_the_upper_end_of_a_safe_interval_that_a_failed_bound_has_
 
 def after(policy, t, selected, observed, totals):
     """Ask a policy that remembers several times, with other sums; return its last answer and its memory."""
-    agent = Agent(policy, policy.bound.interpreted, {"K": selected.size, "T": t})
+    agent = Agent(policy, policy.bound_rule.interpreted, {"K": selected.size, "T": t})
     agent.selected, agent.observed = selected, observed
     for agent.total in totals:
         agent.ask(t, None)
@@ -863,7 +863,7 @@ PROVED = {
     "OP-FCUCB-D": (de.op_fcucb_d, de.op_fcucb_d_reward_bound, de.op_fcucb_d_fairness_bound),
     "OP-FCTS-D": (de.op_fcts_d, de.op_fcts_d_reward_bound, de.op_fcts_d_fairness_bound),
 }
-# One says nothing: where half of the news is lost OP-FCUCB-D's bound on reward is linear, steeper than the worst.
+# One says nothing: where half of the feedback is lost OP-FCUCB-D's bound on reward is linear, steeper than the worst.
 SAYS = [(late, name) for late in LATE for name in PROVED if name.startswith("OP") or late != "tells"]
 
 

@@ -293,7 +293,7 @@ def test_memory_does_not_grow_with_the_horizon():
         return seen.t % p.size
 
     game = fl.Bandit(fl.bernoulli([0.6, 0.4]))
-    for policy in (fl.ucb1(), fl.Policy("reads the news", reads)):
+    for policy in (fl.ucb1(), fl.Policy("reads the feedback", reads)):
         fl.simulate(game, policy, 10_000)
         before = peak()
         fl.simulate(game, policy, 4_000_000)

@@ -54,7 +54,7 @@ def meaning(thing: Any, depth: int = 0) -> Any:
     if isinstance(thing, np.ndarray):
         return meaning(thing.tolist(), depth + 1)
     if isinstance(thing, fl.Policy | fl.ContextPolicy):
-        return [repr(thing), thing.bound.mark, thing.horizon, played(thing)]
+        return [repr(thing), thing.bound_rule.mark, thing.horizon, played(thing)]
     if isinstance(thing, fl.Bandit | fl.ContextBandit):
         return [meaning(vars(thing), depth + 1), watched(thing)]
     if isinstance(thing, fl.Player):
@@ -183,7 +183,7 @@ def test_every_exception_is_about_a_public_function_and_one_of_its_arguments():
 
 def test_there_are_enough_odd_values_and_each_is_another():
     assert len(VALUES) >= 81
-    assert len({f"{type(make()).__name__} {checks.said(make())}" for make in VALUES.values()}) > 0.9 * len(VALUES)
+    assert len({f"{type(make()).__name__} {checks.shown(make())}" for make in VALUES.values()}) > 0.9 * len(VALUES)
 
 
 @pytest.mark.parametrize("call", calls(), ids=lambda call: call.name)

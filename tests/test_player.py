@@ -86,7 +86,7 @@ def test_with_contexts_it_plays_run_0_of_simulate(name):
 
 
 def life(make, restart, told=lambda t: True):
-    """Play 400 rounds with news up to 40 rounds late, out of order, a tenth never; start anew when `restart` says."""
+    """Play 400 rounds, feedback up to 40 rounds late, out of order, a tenth never; start anew when `restart` says."""
     rng, player, coming, choices = np.random.default_rng(1), make(), [], []
     for t in range(1, 401):
         choice = player.choose()
@@ -145,7 +145,7 @@ except FileNotFoundError:
     player = fl.Player(policy, arms=6, seed=11)
 rewards = np.random.default_rng(0).random((1001, 6))
 while player.seen.t <= 1000:
-    waiting = list(player.waiting)  # news comes three rounds late
+    waiting = list(player.waiting)  # feedback comes three rounds late
     choice = player.choose()
     for round in waiting[:-2]:
         player.observe(round, rewards[round, player.waiting[round][0]])
@@ -217,7 +217,7 @@ def busy() -> Player:
         ({"round": 6, "reward": 1.0}, "round must be one that has been played, and the last was 5; not 6"),
         ({"round": 0, "reward": 1.0}, "round must be a whole number of at least 1, not 0"),
         ({"round": 1, "reward": 1.0, "arm": 6}, "arm must be a whole number from 0 to 5, not 6"),
-        ({"round": 2, "reward": 1.0}, "arm must be given, as several of round 2 wait for news: "),
+        ({"round": 2, "reward": 1.0}, "arm must be given, as several of round 2 wait for feedback: "),
         ({"round": 2, "reward": 1.5, "arm": 0}, r"reward must be a number in \[0, 1\], not 1.5"),
         ({"round": 2, "reward": math.nan, "arm": 0}, r"reward must be a number in \[0, 1\], not nan"),
     ],
@@ -235,14 +235,14 @@ def test_news_told_twice_and_of_an_arm_not_chosen_is_refused():
     player = busy()
     first = player.waiting[2]
     other = next(a for a in range(6) if a not in first)
-    with pytest.raises(ValueError, match=r"^arm must be one of round 2 that waits for news \(\d, \d, \d\), not "):
+    with pytest.raises(ValueError, match=r"^arm must be one of round 2 that waits for feedback \(\d, \d, \d\), not "):
         player.observe(2, 1.0, other)
     player.observe(2, 1.0, first[0])
-    with pytest.raises(ValueError, match=r"^arm must be one of round 2 that waits for news \(\d, \d\), not "):
+    with pytest.raises(ValueError, match=r"^arm must be one of round 2 that waits for feedback \(\d, \d\), not "):
         player.observe(2, 1.0, first[0])
     for arm in first[1:]:
         player.observe(2, 1.0, arm)
-    with pytest.raises(ValueError, match=r"^round must be one that waits for news: 2 has been told, or forgotten"):
+    with pytest.raises(ValueError, match=r"^round must be one that waits for feedback: 2 has been told, or forgotten"):
         player.observe(2, 1.0, first[0])
 
 

@@ -74,7 +74,7 @@ def test_on_arms(name, data):
     if np.shape(policy.settings.get("shares")) == (number,) and "groups" not in policy.settings:
         policy = policy.replace(shares=untied(policy.settings["shares"], rng))
     policies = policy, relabelled(policy, order)
-    agents = [Agent(each, each.bound.interpreted, {"K": number, "T": 2000}) for each in policies]
+    agents = [Agent(each, each.bound_rule.interpreted, {"K": number, "T": 2000}) for each in policies]
     for t in range(1, len(told) + 11):
         over = t > len(told)
         if over or (t > number and t % 7 == 0):
@@ -100,7 +100,7 @@ def test_with_contexts(name, data):
     relabel = np.array(data.draw(st.permutations(range(world.arms))))
     rounds = strategies.longest(name)
     sizes = {"K": world.arms, "d": world.dimension, "G": world.groups, "T": rounds}
-    agents = [Agent(play.policy, play.policy.bound.interpreted, sizes) for _ in range(2)]
+    agents = [Agent(play.policy, play.policy.bound_rule.interpreted, sizes) for _ in range(2)]
     table = world.draw.numbers(sizes)
     contexts, groups = np.zeros((world.arms, world.dimension)), np.zeros(world.arms, np.int64)
     means, rewards = np.zeros(world.arms), np.zeros(world.arms)

@@ -416,14 +416,14 @@ def test_a_group_not_seen_yet_has_a_random_rank_or_one_half():
         ([4.0, 9.0], [0, 1], [1, 0]),
         ([3.5, 9.0], [0, 1], [0.5, 0.5]),
     ]:
-        agent = Agent(policy, policy.bound.interpreted, {"K": 2, "d": 1, "G": 2, "T": 3})
+        agent = Agent(policy, policy.bound_rule.interpreted, {"K": 2, "d": 1, "G": 2, "T": 3})
         agent.past = past
         for t in (1, 2, 3):
             assert agent.ask(t, rng, np.array(now)[:, None], np.array(groups)) == -1
         assert agent.p.tolist() == expected
     # By lot the newcomer beats nobody whose rank is 1, anybody whose rank is 0, and one at 1/2 every other time.
     policy = rk.fair_greedy_v2(noise=1e-9)
-    agent = Agent(policy, policy.bound.interpreted, {"K": 2, "d": 1, "G": 2, "T": 3})
+    agent = Agent(policy, policy.bound_rule.interpreted, {"K": 2, "d": 1, "G": 2, "T": 3})
     agent.past = past
     for value, chance in ((4.0, 0.0), (2.0, 1.0), (3.5, 0.5)):
         often = 0.0
@@ -439,7 +439,7 @@ def rehearse(policy, game, rounds, seed):
     x, g, _, r = drawn(game, rounds, seed)
     past = Past(x, g, np.arange(rounds) % g.shape[1], r[:, 0])
     sizes = {"K": g.shape[1], "d": x.shape[2], "G": game.world.groups, "T": rounds}
-    agent, rng, shown = Agent(policy, policy.bound.interpreted, sizes), np.random.default_rng(0), []
+    agent, rng, shown = Agent(policy, policy.bound_rule.interpreted, sizes), np.random.default_rng(0), []
     agent.past = past
     for t in range(1, rounds + 1):
         assert agent.ask(t, rng, x[t - 1], g[t - 1]) == -1

@@ -122,7 +122,7 @@ def test_statistics_belong_to_articles_wherever_they_stand():
 
 @pytest.mark.parametrize("interpret", [False, True])
 def test_memory_is_that_of_the_visits_kept(interpret):
-    """A rule that counts its rounds and reads the news of a pool that stays, asked again wherever the log disagrees."""
+    """A rule that counts rounds and reads the feedback of a pool that stays, asked again where the log disagrees."""
 
     def rule(seen, feedback, calls: Number, heard: Annotated[Array, "T", 3], wrong: Number, p):
         calls[0] += 1.0
@@ -383,12 +383,12 @@ def keep(rounds: Annotated[Array, "T"], p):
         (
             lambda events: replay(events + log(5, 1, (pool_of(9, 8),)), fl.Policy("told", listen)),
             ValueError,
-            r"the rule of 'told' must not ask for news, as its arms are other articles when the pool changes, which it",
+            r"the rule of 'told' must not ask for feedback, as its arms are other articles when the pool changes, which",
         ),
         (
             lambda events: replay(events + log(5, 1, (pool_of(9, 7, 8),)), ContextPolicy("told", listen)),
             ValueError,
-            r"the rule of 'told' must not ask for news, .* when the pool changes, which it does in round \d",
+            r"the rule of 'told' must not ask for feedback, .* when the pool changes, which it does in round \d",
         ),
         (lambda events: replay(events, fl.ucb1(), horizon=0), ValueError, "horizon must be"),
         (lambda events: replay(events, fl.ucb1(), seed=-1), ValueError, "seed must be"),
@@ -436,5 +436,5 @@ def test_rows_may_be_dicts_as_they_come_from_lines_of_json():
 
 @pytest.mark.parametrize("given", ["log.csv", {"arm": [0]}, {ROW[:3]}, np.array(3.0), 7])
 def test_what_is_no_log_is_told_as_it_was_given(given):
-    with pytest.raises(TypeError, match=f"events must be a log, .*, not {re.escape(checks.said(given))}$"):
+    with pytest.raises(TypeError, match=f"events must be a log, .*, not {re.escape(checks.shown(given))}$"):
         replay(given, fl.ucb1(), arms=2)

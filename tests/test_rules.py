@@ -517,11 +517,11 @@ def test_where_several_arms_are_played_a_rule_must_fill_p():
         assert message in refusal(lambda p: 0, game, plays=2, interpret=interpret)
 
 
-# News ----------------------------------------------------------------------------------------------------------------
+# Feedback ------------------------------------------------------------------------------------------------------------
 
 
 class Notebook(NamedTuple):
-    """News: arm, reward, round and chance in a row; and how much there was when the rule was asked."""
+    """Feedback: arm, reward, round and chance in a row; and how much there was when the rule was asked."""
 
     size: Number
     asked: PerRound
@@ -530,7 +530,7 @@ class Notebook(NamedTuple):
 
 @fl.rule
 def takes_notes(seen, feedback, notes: Notebook, p):
-    """Write down all news, and play by it, so that news of another order would be other play."""
+    """Write down all feedback, and play by it, so that feedback of another order would be other play."""
     for i in range(feedback.size):
         at = int(notes.size[0])
         notes.rows[at, 0], notes.rows[at, 1] = feedback.arm[i], feedback.reward[i]
@@ -667,7 +667,7 @@ def test_a_rule_and_each_of_its_learners_read_the_news_on_their_own():
 
     nested = fair_learn(policy_of(takes_notes), [0.1, 0.1, 0.1])
     policy = policy_of(two_minds, first=policy_of(takes_notes), second=nested)
-    assert policy.bound.readers == 3
+    assert policy.bound_rule.readers == 3
     assert policy.arms == 3
     for game in (GAME, LATE):
         result = both_ways(game, policy, 150, runs=2, rounds=range(1, 151))
@@ -1004,7 +1004,7 @@ def test_nothing_is_compiled_again_while_nothing_has_changed(monkeypatch):
 
 
 def test_a_rule_of_the_package_is_kept_on_disk_and_a_reader_s_is_not():
-    package = fair_learn(fl.ucb1(), [0.1, 0.1]).bound.compiled()
+    package = fair_learn(fl.ucb1(), [0.1, 0.1]).bound_rule.compiled()
     assert pathlib.Path(package.stats.cache_path).is_relative_to(jit.cache_folder())
     made = jit.cache_folder() / "made"
     before = set(made.rglob("*"))
@@ -1013,8 +1013,8 @@ def test_a_rule_of_the_package_is_kept_on_disk_and_a_reader_s_is_not():
         return seen.t % p.size
 
     for rule in (own, lambda seen, p: 0):
-        assert policy_of(rule).bound.compiled().stats.cache_path is None
-    assert fair_learn(policy_of(own), [0.1, 0.1]).bound.compiled().stats.cache_path is None
+        assert policy_of(rule).bound_rule.compiled().stats.cache_path is None
+    assert fair_learn(policy_of(own), [0.1, 0.1]).bound_rule.compiled().stats.cache_path is None
     assert set(made.rglob("*")) == before
 
 

@@ -189,7 +189,7 @@ def test_many_threads_ask_and_tell_at_once(tmp_path):
 
 
 def test_it_plays_as_a_player_does(tmp_path):
-    """Told at the same moments, stopped in the middle or not, with news late and never."""
+    """Told at the same moments, stopped in the middle or not, with feedback late and never."""
     player, path = fl.Player(fl.thompson_beta(), 3, seed=3), tmp_path / "log.db"
     service = Service(path, fl.thompson_beta(), 3, seed=3)
     for t in range(1, 200):
@@ -314,7 +314,7 @@ def test_a_log_that_was_changed_is_noticed(service, tmp_path):
 
 
 def test_several_plays_a_round_are_answered_and_heard_one_by_one(tmp_path):
-    """As a player does it, stopped in the middle, with news in another order, twice and never."""
+    """As a player does it, stopped in the middle, with feedback in another order, twice and never."""
     policy, path, rng = fcts_d(power(2, 4), 4, 2), tmp_path / "log.db", np.random.default_rng(2)
     player, service = fl.Player(policy, seed=3), Service(path, policy, seed=3, snapshot_every=30)
     for t in range(1, 101):
@@ -578,10 +578,10 @@ WRONG = {
     "no table": (own("DROP TABLE snapshot"), "can't be opened: no such table: snapshot"),
     "made with nothing": (own("DELETE FROM made"), "its table `made` is damaged"),
     "made deep": (own(f"UPDATE made SET how = '{'[' * 9000}'"), "its table `made` is damaged"),
-    "what": (row(what="'chioce'"), r"in its log that no service wrote, 1: what must be 'choice' or 'news'"),
+    "what": (row(what="'chioce'"), r"in its log that no service wrote, 1: what must be 'choice' or 'feedback'"),
     "a text as arm": (row(arm="'zero'"), "has arm zero with probability 1 in round 1, and 'UCB1' now chooses"),
-    "news of nothing": (
-        row(what="'news'", reward="1"),
+    "feedback of nothing": (
+        row(what="'feedback'", reward="1"),
         "in its log that no service wrote, 1: round must be one that has been played",
     ),
     "contexts": (

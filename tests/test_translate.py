@@ -271,7 +271,7 @@ def second_arm(p):
 
 def test_two_rules_that_are_called_alike_are_not_confused():
     made = Script(draws())
-    rules = [flat(fl.Policy("one", each).bound) for each in (first_arm, second_arm)]
+    rules = [flat(fl.Policy("one", each).bound_rule) for each in (first_arm, second_arm)]
     assert rules[0].text == rules[1].text
     kinds = [KINDS[each] for each in RULE.flat.split(", ")]
     one, other = (made.add(each, kinds).name for each in rules)

@@ -44,7 +44,7 @@ def test_a_player_that_was_tampered_with_is_refused_or_plays_on(kind, tmp_path):
 def remembering() -> list[str]:
     """Name the policies that have memory, or whose learners have."""
     made = {name: entry.make(zoo.game(entry.games[0])) for name, entry in zoo.ZOO.items()}
-    return [name for name, policy in made.items() if policy.bound.length(dict.fromkeys("KdGT", 2)) > 0]
+    return [name for name, policy in made.items() if policy.bound_rule.length(dict.fromkeys("KdGT", 2)) > 0]
 
 
 @pytest.mark.parametrize("name", remembering())
@@ -151,14 +151,14 @@ def test_a_player_is_not_loaded_with_a_rule_whose_helper_or_number_has_changed(a
 
 
 def test_a_change_of_the_package_itself_changes_the_mark(monkeypatch):
-    before = fl.ucb1().bound.mark
-    assert fl.ucb1().bound.mark == before
+    before = fl.ucb1().bound_rule.mark
+    assert fl.ucb1().bound_rule.mark == before
 
     def largest(p):
         return 0
 
     monkeypatch.setattr(classic, "largest", largest)
-    assert fl.ucb1().bound.mark != before
+    assert fl.ucb1().bound_rule.mark != before
 
 
 def test_all_that_a_rule_finds_beside_it_is_in_its_mark():
@@ -166,7 +166,7 @@ def test_all_that_a_rule_finds_beside_it_is_in_its_mark():
         def rule(seen, p):
             return beside(seen.t) % p.size
 
-        return fl.Policy("mine", rule, interpret=True).bound.mark
+        return fl.Policy("mine", rule, interpret=True).bound_rule.mark
 
     def table(values: Any) -> Any:
         return lambda t: values[t]
@@ -194,8 +194,8 @@ def test_all_that_a_rule_finds_beside_it_is_in_its_mark():
 
 def test_a_mark_is_the_same_in_each_process():
     code = "import sys; sys.path.insert(0, sys.argv[1]); import zoo; print(*("
-    code += "entry.make(zoo.game(entry.games[0])).bound.mark for entry in zoo.ZOO.values()))"
-    here = [entry.make(zoo.game(entry.games[0])).bound.mark for entry in zoo.ZOO.values()]
+    code += "entry.make(zoo.game(entry.games[0])).bound_rule.mark for entry in zoo.ZOO.values()))"
+    here = [entry.make(zoo.game(entry.games[0])).bound_rule.mark for entry in zoo.ZOO.values()]
     command = [sys.executable, "-c", code, str(pathlib.Path(__file__).parent)]
     there = subprocess.run(
         command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": "77"}

@@ -447,7 +447,7 @@ def fair_groups_rule(groups, shares, merit, number: int, seen, n: _ByGroup, tota
 
 @checked
 def fair_groups(
-    groups: Annotated[ArrayLike, checks.OneOrMany(0, whole=True, example=[0, 1, 1])], shares: Shares, merit: Merit
+    groups: Annotated[ArrayLike, checks.OneOrMany(0, integers=True, example=[0, 1, 1])], shares: Shares, merit: Merit
 ) -> Policy:
     """Shares for groups, merit within them: FAIR-LEARN among groups, around UCB1, and exposure by merit inside.
 

@@ -296,7 +296,7 @@ def explore(
         signature = inspect.signature(figure)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"figure must be a function whose parameters can be read, not {checks.said(figure)}: {error}"
+            f"figure must be a function whose parameters can be read, not {checks.shown(figure)}: {error}"
         ) from None
     given = list(sliders) if live is None else [*sliders, *Rule(live.shows).memory, *["ghosts"] * (live.runs > 1)]
     try:
@@ -326,7 +326,7 @@ def _draw(figure: Callable[..., Figure], setting: dict[str, Any]) -> Frame:
         with plt.rc_context(_SVG | {"path.simplify": not isinstance(figure, LiveFigure)}):
             picture = figure(**setting)
             if not isinstance(picture, Figure):
-                raise TypeError(f"figure must return a matplotlib Figure, not {checks.said(picture)}")
+                raise TypeError(f"figure must return a matplotlib Figure, not {checks.shown(picture)}")
             alt = " ".join(str(picture.get_label()).split())
             if not alt:
                 raise ValueError(

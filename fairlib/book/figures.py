@@ -282,7 +282,7 @@ def show(function: Callable[..., Any] | Rule) -> Markdown:
         definition = None
     if not isinstance(definition, ast.FunctionDef | ast.ClassDef):
         raise TypeError(
-            f"function must be one defined by def or class, whose source can be read, not {checks.said(function)}"
+            f"function must be one defined by def or class, whose source can be read, not {checks.shown(function)}"
         )
     if (doc := ast.get_docstring(definition)) is not None:
         text = definition.body[0]

@@ -84,23 +84,23 @@ def moving(artist: Any, text: str | None = None, run: int = 0, **ends: Any) -> A
     if isinstance(artist, BarContainer):
         for name, end in ends.items():
             if not isinstance(end, str) and end.shape != (len(artist),):
-                raise ValueError(f"{name} must be a name or {len(artist)} numbers, one a bar, not {checks.said(end)}")
+                raise ValueError(f"{name} must be a name or {len(artist)} numbers, one a bar, not {checks.shown(end)}")
         for i, bar in enumerate(artist):
             moving(bar, text, run, **{name: _one(end, i) for name, end in ends.items()})
         return artist
     known = next((names for kind, names in _ENDS.items() if isinstance(artist, kind)), None)
     if known is None:
-        raise TypeError(f"artist must be a line, points, a band, segments, bars or a text, not {checks.said(artist)}")
+        raise TypeError(f"artist must be a line, points, a band, segments, bars or a text, not {checks.shown(artist)}")
     for name in ends:
         if name not in known:
             raise ValueError(f"{type(artist).__name__} has the ends {', '.join(known)}, not {name}")
     if (text is not None) and not (isinstance(artist, Text) and isinstance(text, str)):
-        raise TypeError(f"text must be a string, and goes with a text only, not {checks.said(text)} with {artist!r}")
+        raise TypeError(f"text must be a string, and goes with a text only, not {checks.shown(text)} with {artist!r}")
     if text is not None and ("\n" in text or "$" in text):
-        raise ValueError(f"text must be one line without formulas, not {checks.said(text)}")
+        raise ValueError(f"text must be one line without formulas, not {checks.shown(text)}")
     if isinstance(artist, FillBetweenPolyCollection) and len(ends) < 3:
         raise ValueError(f"a band must be given {', '.join(known)}, not only {', '.join(ends) or 'nothing'}")
-    artist._moving = text, checks.whole("run", run, 0), ends
+    artist._moving = text, checks.integer("run", run, 0), ends
     return artist
 
 
@@ -164,7 +164,7 @@ class Live:
         problem: Any = None,
         policy: Any = None,
         horizon: PositiveInt = 1,
-        rounds: Annotated[ArrayLike, checks.InBody(checks.OneOrMany(1, whole=True))] | None = None,
+        rounds: Annotated[ArrayLike, checks.InBody(checks.OneOrMany(1, integers=True))] | None = None,
         runs: Annotated[int, checks.Integer(1, 20)] = 1,
         seed: Annotated[int, checks.Integer(0)] = 0,
         means: str | None = None,
@@ -419,7 +419,7 @@ class LiveFigure:
                 self.asked += ["mean", "root"]
                 tuples["ridge"] = Ridge
         form = CallSignature("a live picture", ", ".join(self.asked), gives, None, tuples=tuples, sizes=sizes)
-        self.bound = BoundRule(live.shows, form, live.settings)
+        self.bound_rule = BoundRule(live.shows, form, live.settings)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -429,15 +429,15 @@ class LiveFigure:
 
     def filled(self, setting: Mapping[str, Any], run: int = 0) -> dict[str, Any]:
         """Return what is filled at a setting, by name."""
-        state = self.bound.state(self.sizes)
+        state = self.bound_rule.state(self.sizes)
         sliders = np.array(
             [s.values.index(setting[n]) if s.named else setting[n] for n, s in self.sliders.items()], float
         )
-        block = {"params": self.bound.numbers(self.sizes), "state": state, "sliders": sliders}
+        block = {"params": self.bound_rule.numbers(self.sizes), "state": state, "sliders": sliders}
         if self.plays is not None:
-            block |= self.plays.played(setting, run, self.bound.asks("seen") or self.bound.asks("ridge"))
-        self.bound.interpreted(*(block.get(name) for name in self.asked))
-        blocks = self.bound.memory(state, self.sizes)
+            block |= self.plays.played(setting, run, self.bound_rule.asks("seen") or self.bound_rule.asks("ridge"))
+        self.bound_rule.interpreted(*(block.get(name) for name in self.asked))
+        blocks = self.bound_rule.memory(state, self.sizes)
         return {name: block if block.ndim else float(block) for name, block in blocks.items()}
 
     def __call__(self, **setting: Any) -> Figure:
@@ -462,9 +462,9 @@ class LiveFigure:
         from fairlib.web import scripts  # here, as it needs much that nothing else does
 
         live, sizes = self.live, self.sizes
-        length = self.bound.length(sizes)
-        memory = _lying(self.bound.memory(np.arange(length, dtype=np.float64), sizes))
-        shows = {"params": self.bound.numbers(sizes).tolist(), "length": length, "memory": memory}
+        length = self.bound_rule.length(sizes)
+        memory = _lying(self.bound_rule.memory(np.arange(length, dtype=np.float64), sizes))
+        shows = {"params": self.bound_rule.numbers(sizes).tolist(), "length": length, "memory": memory}
         made: dict[str, Any] = {
             "sliders": [
                 {"name": name, "values": list(slider.values), "named": slider.named, "whole": slider.whole}
@@ -475,7 +475,7 @@ class LiveFigure:
             "parts": [_part(artist) for artist in _moving_in(self._drawn)],
             "runs": live.runs,
             "seed": live.seed,
-            "script": scripts.live(self.bound, self.asked, self.plays.sessions if self.plays else [], self.axes),
+            "script": scripts.live(self.bound_rule, self.asked, self.plays.sessions if self.plays else [], self.axes),
         }
         if self.plays is not None:
             game = self.plays.start[0]

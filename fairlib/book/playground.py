@@ -330,7 +330,7 @@ def candidates(means: Annotated[ArrayLike, checks.Numbers()]) -> WeightedBandit:
     """
     centres = np.asarray(means)
     if centres.size < 2:
-        raise ValueError(f"means must be at least two numbers, one an arm, not {checks.said(centres.tolist())}")
+        raise ValueError(f"means must be at least two numbers, one an arm, not {checks.shown(centres.tolist())}")
     return separate_groups(np.full((centres.size, 1), _SPREAD), centres - _SPREAD / 2, _NOISE)
 
 

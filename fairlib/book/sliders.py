@@ -52,7 +52,7 @@ class Slider:
         checks.check_fields(self)
         unordered = isinstance(self.values, str | set | frozenset | dict)
         if unordered or not isinstance(self.values, Collection) or getattr(self.values, "shape", None) == ():
-            raise TypeError(f"values must be a list of numbers or strings, not {checks.said(self.values)}")
+            raise TypeError(f"values must be a list of numbers or strings, not {checks.shown(self.values)}")
         values = tuple(value.item() if isinstance(value, np.generic) else value for value in self.values)
         if not 2 <= len(values) <= MOST_SETTINGS:
             raise ValueError(f"values must be 2 to {MOST_SETTINGS} numbers or strings, not {len(values)}")
@@ -65,7 +65,7 @@ class Slider:
         try:
             place = texts.index(slider_text(start))
         except Exception:  # what can't even be written is none of them
-            raise ValueError(f"start must be one of {', '.join(texts)}, not {checks.said(start)}") from None
+            raise ValueError(f"start must be one of {', '.join(texts)}, not {checks.shown(start)}") from None
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "start", values[place])
 

@@ -145,7 +145,7 @@ class Guess:
     ) -> None:
         for name, text in (("question", question), ("answer", answer)):
             if not text.strip():
-                raise ValueError(f"{name} must say something, not {checks.said(text)}")
+                raise ValueError(f"{name} must say something, not {checks.shown(text)}")
         self.question, self.answer, self.unit = question, answer, unit
         self.low, self.step = low, step
         self.high = checks.real("high", high, above=self.low)

@@ -108,11 +108,11 @@ def _of_arms(draw: BoundRule, arms: int | None) -> int | None:
     """Return of how many arms the settings are; refuse those that are not of as many as they must be."""
     for name, value in draw.settings.items():
         if np.ndim(value) not in (1, 2):
-            raise ValueError(f"{name} must have a number for each arm, not {checks.said(value)}")
+            raise ValueError(f"{name} must have a number for each arm, not {checks.shown(value)}")
         if arms is not None and len(value) != arms:
             raise ValueError(f"{name} must have {arms} numbers, one an arm, not {len(value)}")
         if len(value) == 0:
-            raise ValueError(f"{name} must have a number for each arm, not {checks.said(value)}")
+            raise ValueError(f"{name} must have a number for each arm, not {checks.shown(value)}")
         arms = len(value)
     return arms
 
@@ -273,7 +273,7 @@ class Delay:
             if not (number == math.inf or (number >= 0 and number == math.floor(number))):
                 raise ValueError(
                     f"the delay {name!r} must be a whole number of rounds of at least 0, or infinity for never, "
-                    f"not {checks.said(late)} (arm {arm}, reward {reward:g})"
+                    f"not {checks.shown(late)} (arm {arm}, reward {reward:g})"
                 )
 
     def __repr__(self) -> str:
@@ -318,7 +318,7 @@ class Bandit:
 
     def __post_init__(self) -> None:
         checks.check_fields(self)
-        object.__setattr__(self, "plays", checks.whole("plays", self.plays, 1, self.arms.means.size))
+        object.__setattr__(self, "plays", checks.integer("plays", self.plays, 1, self.arms.means.size))
         if self.delay is not None and self.delay.arms not in (None, self.arms.means.size):
             raise ValueError(f"delay must be of {self.arms.means.size} arms, not {self.delay.arms}")
 

@@ -80,14 +80,16 @@ class BasePolicy(RuleOwner):
                 )
         self.name, self.rule = name, rule
         asked = [each for each in handed if each in rule.arguments and each not in rule.memory]
-        self.bound = BoundRule(rule, self.form, {**settings, **{each: handed[each] for each in asked if handed[each]}})
+        self.bound_rule = BoundRule(
+            rule, self.form, {**settings, **{each: handed[each] for each in asked if handed[each]}}
+        )
         learners = [each for each in self.settings.values() if isinstance(each, BasePolicy)]
         self.interpret = bool(interpret) or any(each.interpret for each in learners)
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """The settings by name, not to be changed: `replace` makes a policy with others."""
-        return MappingProxyType(self.bound.settings)
+        return MappingProxyType(self.bound_rule.settings)
 
     @checked
     def check_horizon(self, horizon: Horizon) -> int:
@@ -149,21 +151,23 @@ class BasePolicy(RuleOwner):
         Policy('epsilon-greedy', epsilon=0.2)
         """
         now = {name: getattr(self, name) for name in ("name", "rule", "interpret", *self._more)}
-        settings = {name: value for name, value in self.bound.given.items() if name not in now}
+        settings = {name: value for name, value in self.bound_rule.given.items() if name not in now}
         if "rule" in changes:  # another rule need not be set with the same
             asked = Rule(getattr(changes["rule"], "function", changes["rule"])).arguments
             settings = {name: value for name, value in settings.items() if name in asked}
         made = type(self)(**{**now, **settings, **changes})
         for name in changes.keys() & self.settings.keys() & made.settings.keys():
             if (before := _what(self.settings[name])) != _what(made.settings[name]):
-                raise TypeError(f"{name} must be {before}, as it was, not {checks.said(changes[name])}")
+                raise TypeError(f"{name} must be {before}, as it was, not {checks.shown(changes[name])}")
         return made
 
     def __repr__(self) -> str:
         own = {name: getattr(self, name) for name in self._more if getattr(self, name) is not None}
         more = [f"{name}={value!r}" for name, value in own.items() if (name, value) != ("plays", 1)]
         given = [
-            f"{name}={format_setting(value)}" for name, value in self.bound.settings.items() if name not in self._more
+            f"{name}={format_setting(value)}"
+            for name, value in self.bound_rule.settings.items()
+            if name not in self._more
         ]
         return f"{type(self).__name__}({', '.join([repr(self.name), *more, *given])})"
 
@@ -234,7 +238,7 @@ class Policy(BasePolicy, Pluggable):
         **settings: Any,
     ) -> None:
         self.plays = plays
-        self.arms = arms if arms is None else checks.whole("arms", arms, self.plays)
+        self.arms = arms if arms is None else checks.integer("arms", arms, self.plays)
         self.horizon = horizon
         super().__init__(name, rule, interpret, settings, plays=self.plays, horizon=self.horizon)
         for each in self.settings.values():
@@ -248,12 +252,12 @@ class Policy(BasePolicy, Pluggable):
 
     def lay_out(self, layout: Layout, prefix: str) -> str:
         """Write the policy into another's text, as a learner that it may `ask`."""
-        inner = self.bound.layout(prefix)
+        inner = self.bound_rule.layout(prefix)
         layout.take(inner)
         layout.functions["Learner"] = Learner
         state = layout.block(prefix.rstrip("_"), lambda sizes: (inner.length(sizes),))
         cursors, first = "cursors", 2 * layout.readers
-        if inner.readers:  # each reader has its own two numbers, from where to where news waits for it
+        if inner.readers:  # each reader has its own two numbers, from where to where feedback waits for it
             layout.readers += inner.readers
             cursors = f"cursors[{first} : {2 * layout.readers}]"
         engine = f"t, selected, observed, total, {cursors}, arms, rewards, rounds, chances, rng"

@@ -340,6 +340,6 @@ def _waves(size: int, dimension: int, seed: int, scale: float) -> tuple[NDArray[
 def _finite(angles: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
     if not np.isfinite(angles).all():
         raise ValueError(
-            f"scale must be larger, as vectors divided by it are too large for a float, not {checks.said(scale)}"
+            f"scale must be larger, as vectors divided by it are too large for a float, not {checks.shown(scale)}"
         )
     return angles

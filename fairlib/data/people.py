@@ -174,10 +174,12 @@ def read_acs(
     """
     files = [_there(each, _ACS) for each in (path if isinstance(path, list | tuple) else [path])]
     if not files:
-        raise ValueError(f"path must be the path of a file, or a list of at least one, not {checks.said(path)}")
+        raise ValueError(f"path must be the path of a file, or a list of at least one, not {checks.shown(path)}")
     _check_columns(numbers, one_hot)
     if not isinstance(group, str) or group not in one_hot:
-        raise ValueError(f"group must be one of the columns of one_hot, {', '.join(one_hot)}, not {checks.said(group)}")
+        raise ValueError(
+            f"group must be one of the columns of one_hot, {', '.join(one_hot)}, not {checks.shown(group)}"
+        )
     filters = {"AGEP": 16.0, "PINCP": 100.0} | ({"WKHP": 0.0} if "WKHP" in numbers else {})
     asked = _years(years)
     needed = list(dict.fromkeys([*numbers, *one_hot, *filters, "PWGTP", *(["YEAR"] if asked else [])]))
@@ -225,8 +227,8 @@ def _years(years: Sequence[int] | None) -> list[int] | None:
     if years is None:
         return None
     if isinstance(years, str | bytes | bytearray | memoryview) or not isinstance(years, Sequence) or not years:
-        raise TypeError(f"years must be a list of at least one year, or None for all, not {checks.said(years)}")
-    return [checks.whole("years", year, 1) for year in years]
+        raise TypeError(f"years must be a list of at least one year, or None for all, not {checks.shown(years)}")
+    return [checks.integer("years", year, 1) for year in years]
 
 
 def _census_header(file: Path, needed: Sequence[str]) -> list[str]:
@@ -263,14 +265,14 @@ def _check_columns(numbers: Sequence[str], one_hot: Mapping[str, Sequence[int]])
     """Refuse what names no columns, a feature twice, or the reward among the features."""
     listed = isinstance(numbers, Sequence) and not isinstance(numbers, str)
     if not (listed and all(isinstance(each, str) for each in numbers)):
-        raise TypeError(f"numbers must be a list of names of columns, not {checks.said(numbers)}")
+        raise TypeError(f"numbers must be a list of names of columns, not {checks.shown(numbers)}")
     if not (isinstance(one_hot, Mapping) and all(isinstance(each, str) for each in one_hot)):
-        raise TypeError(f"one_hot must be a dict of codes by the names of their columns, not {checks.said(one_hot)}")
+        raise TypeError(f"one_hot must be a dict of codes by the names of their columns, not {checks.shown(one_hot)}")
     features = ["constant", *numbers]
     for name, codes in one_hot.items():
         if isinstance(codes, str | bytes | bytearray | memoryview) or not isinstance(codes, Sequence) or not codes:
-            raise TypeError(f"one_hot[{name!r}] must be a list of at least one code, not {checks.said(codes)}")
-        features += [f"{name}_{checks.whole(f'one_hot[{name!r}]', code, 0)}" for code in codes]
+            raise TypeError(f"one_hot[{name!r}] must be a list of at least one code, not {checks.shown(codes)}")
+        features += [f"{name}_{checks.integer(f'one_hot[{name!r}]', code, 0)}" for code in codes]
     if twice := [name for name in features if features.count(name) > 1]:
         raise ValueError(f"numbers and one_hot must make every feature only once, not {twice[0]} again")
     for said, names in (("numbers", numbers), ("one_hot", one_hot)):
@@ -287,7 +289,7 @@ def _census_number(place: str, name: str, cell: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise ValueError(f"{place}: {name} must be a number or empty, not {checks.said(cell)}")
+        raise ValueError(f"{place}: {name} must be a number or empty, not {checks.shown(cell)}")
     return number
 
 

@@ -1,4 +1,4 @@
-"""How late the news is: laws of the delay whose quantiles are known. A reader's own is a `fairlib.Delay`."""
+"""How late the feedback is: laws of the delay whose quantiles are known. A reader's own is a `fairlib.Delay`."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ class _WholeRounds(checks.Constraint):
     def _take(self, name: str, value: Any) -> Array:
         late = checks.floats(name, value, "a list of whole numbers of rounds")
         if late.ndim != 1 or late.size == 0:
-            raise ValueError(f"{name} must be a list of at least one delay, not {checks.said(value)}")
+            raise ValueError(f"{name} must be a list of at least one delay, not {checks.shown(value)}")
         with np.errstate(invalid="ignore"):
             bad = ~((late >= 0) & (np.isinf(late) | (late == np.floor(late))))
         if bad.any():
@@ -398,7 +398,7 @@ def empirical(delays: Sequence[ArrayLike]) -> Law:
     """
     listed = isinstance(delays, Sequence | np.ndarray) and not isinstance(delays, str)
     if not listed or getattr(delays, "shape", None) == () or len(delays) == 0:
-        raise TypeError(f"delays must be a list with a list of delays for each arm, not {checks.said(delays)}")
+        raise TypeError(f"delays must be a list with a list of delays for each arm, not {checks.shown(delays)}")
     samples = [np.sort(_WholeRounds()(f"delays[{a}]", sample)) for a, sample in enumerate(delays)]
     table = np.zeros((len(samples), max(map(len, samples))))
     for row, sample in zip(table, samples, strict=True):

@@ -734,7 +734,7 @@ def late_start(
 
 def _size(merit: Merit, arms: int, plays: int) -> int:
     """Take the numbers of arms and of plays, for a merit on [0, 1] that fits them."""
-    chosen = checks.whole("plays", plays, 1, arms)
+    chosen = checks.integer("plays", plays, 1, arms)
     if merit.low > 0 or merit.high < 1:
         raise ValueError(f"merit must be for means in [0, 1], not in [{merit.low:g}, {merit.high:g}]")
     _cap(merit, arms, chosen)

@@ -394,7 +394,7 @@ def best_quantile(
     np.float64(0.5)
     """
     if not callable(bound):
-        raise TypeError(f"bound must be a function, such as fcucb_d_fairness_bound, not {checks.said(bound)}")
+        raise TypeError(f"bound must be a function, such as fcucb_d_fairness_bound, not {checks.shown(bound)}")
     choices = np.arange(1, 1001) / 1000
     best: NDArray[np.float64] = choices[np.argmin([bound(game, horizon, q=q) for q in choices], axis=0)]
     return best
@@ -432,7 +432,7 @@ def _fcucb_d(given: _Given) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def _op_fcucb_d(given: _Given) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what OP-FCUCB-D's bounds have in common: what failures cost, and what missing news and widths sum to."""
+    """Return what OP-FCUCB-D's bounds share: the cost of failures, and the sum of missing feedback and widths."""
     k, plays, t = given.arms, given.plays, given.t
     missing, spread = _missing(given)
     return k + plays + (2 + np.log(t)) / (18 * plays * k), missing + 6 * spread

@@ -140,7 +140,7 @@ class _Front:
         """Return the fields of a request, or refuse it."""
         kind = request.headers.get("content-type", "")
         if kind.partition(";")[0].strip().lower() != "application/json":
-            raise HTTPException(415, f"the content type must be application/json, not {checks.said(kind)}")
+            raise HTTPException(415, f"the content type must be application/json, not {checks.shown(kind)}")
         text, size = bytearray(), 0
         with anyio.move_on_after(self.seconds) as scope:
             async for part in request.stream():
@@ -158,11 +158,11 @@ class _Front:
             raise HTTPException(400, f"the body must be JSON: {error}") from error
         allowed = f"a JSON object with {_listed(needed)}{f', and perhaps {_listed(more)}' if more else ''}"
         if not isinstance(given, dict):
-            raise HTTPException(400, f"the body must be {allowed}, not {checks.said(given)}")
+            raise HTTPException(400, f"the body must be {allowed}, not {checks.shown(given)}")
         if wrong := [each for each in needed if each not in given]:
             raise HTTPException(400, f"the body must be {allowed}; it lacks {_listed(wrong)}")
         if wrong := [each for each in given if each not in needed + more]:
-            raise HTTPException(400, f"the body must be {allowed}, without {checks.said(wrong[0])}")
+            raise HTTPException(400, f"the body must be {allowed}, without {checks.shown(wrong[0])}")
         return given
 
 
@@ -181,7 +181,7 @@ async def _refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     text, headers = error.detail, error.headers
     if error.status_code == 404:
-        text = f"path must be /choose, /observe or /healthz, not {checks.said(request.url.path)}"
+        text = f"path must be /choose, /observe or /healthz, not {checks.shown(request.url.path)}"
     if error.status_code == 405:
         allowed = ", ".join(sorted((headers or {})["Allow"].split(", ")))  # of a set, whose order changes
         text = f"method must be {allowed}, not {request.method}"

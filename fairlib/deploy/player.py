@@ -32,7 +32,7 @@ class Choice(NamedTuple):
     Parameters
     ----------
     round : int
-        The round, 1, 2, 3, ...: what the news of it is told by.
+        The round, 1, 2, 3, ...: what the feedback of it is told by.
     arms : tuple of int
         The arms to play.
     chances : tuple of float
@@ -118,7 +118,11 @@ class Player:
         self.arms, self.horizon, self.rewards = sizes["K"], sizes.get("T"), _range(rewards)
         room = sum(math.prod(shape) for shape, _ in _room(policy, sizes).values())
         check_memory(8 * room, f"what {policy.name!r} remembers of {self.arms:,} arms", "take fewer arms or rounds")
-        rule = policy.bound.interpreted if policy.interpret else policy.bound.ready(f"the rule of {policy.name!r}", 2)
+        rule = (
+            policy.bound_rule.interpreted
+            if policy.interpret
+            else policy.bound_rule.ready(f"the rule of {policy.name!r}", 2)
+        )
         self._agent = Agent(policy, rule, sizes)
         self._rng, _ = streams(root(seed), 0)
         self._t = 0
@@ -129,7 +133,7 @@ class Player:
     def choose(
         self,
         contexts: Annotated[ArrayLike, checks.InBody(checks.Table(2, example=[[1, 0], [0, 1]]))] | None = None,
-        groups: Annotated[ArrayLike, checks.InBody(checks.OneOrMany(0, whole=True))] | None = None,
+        groups: Annotated[ArrayLike, checks.InBody(checks.OneOrMany(0, integers=True))] | None = None,
     ) -> Choice:
         """Choose the arms of the next round.
 
@@ -201,7 +205,7 @@ class Player:
     ) -> None:
         """Take what an arm paid in a round.
 
-        The order in which news is told is the order in which the policy learns of it.
+        The order in which feedback is told is the order in which the policy learns of it.
 
         Parameters
         ----------
@@ -227,21 +231,21 @@ class Player:
         ValueError: round must be one that has been played, and none has; not 1
         """
         with self._lock:
-            if checks.whole("round", round, 1) > self._t:
+            if checks.integer("round", round, 1) > self._t:
                 last = f"the last was {self._t}" if self._t else "none has"
-                raise ValueError(f"round must be one that has been played, and {last}; not {checks.said(round)}")
+                raise ValueError(f"round must be one that has been played, and {last}; not {checks.shown(round)}")
             waiting = self._waiting.get(int(round))
             if waiting is None:
-                raise ValueError(f"round must be one that waits for news: {round} has been told, or forgotten")
+                raise ValueError(f"round must be one that waits for feedback: {round} has been told, or forgotten")
             low, high = self.rewards
             value = checks.real("reward", reward, low, high)
             if arm is None and len(waiting.chances) > 1:
                 left = ", ".join(map(str, waiting.chances))
-                raise ValueError(f"arm must be given, as several of round {round} wait for news: {left}")
-            which = next(iter(waiting.chances)) if arm is None else checks.whole("arm", arm, 0, self.arms - 1)
+                raise ValueError(f"arm must be given, as several of round {round} wait for feedback: {left}")
+            which = next(iter(waiting.chances)) if arm is None else checks.integer("arm", arm, 0, self.arms - 1)
             if which not in waiting.chances:
                 left = ", ".join(map(str, waiting.chances))
-                raise ValueError(f"arm must be one of round {round} that waits for news ({left}), not {arm}")
+                raise ValueError(f"arm must be one of round {round} that waits for feedback ({left}), not {arm}")
             chance = waiting.chances.pop(which)
             if not waiting.chances:
                 del self._waiting[int(round)]
@@ -250,7 +254,7 @@ class Player:
 
     @checked
     def forget(self, before: PositiveInt) -> int:
-        """Give up waiting for news of early rounds, which is kept in memory until it comes.
+        """Give up waiting for feedback of early rounds, which is kept in memory until it comes.
 
         Parameters
         ----------
@@ -260,7 +264,7 @@ class Player:
         Returns
         -------
         int
-            Of how many rounds news is no longer waited for.
+            Of how many rounds feedback is no longer waited for.
 
         Raises
         ------
@@ -286,7 +290,7 @@ class Player:
 
     @property
     def waiting(self) -> dict[int, tuple[int, ...]]:
-        """The rounds of which news is waited for, and their arms."""
+        """The rounds of which feedback is waited for, and their arms."""
         with self._lock:
             return {t: tuple(each.chances) for t, each in self._waiting.items()}
 
@@ -419,7 +423,7 @@ class Player:
 
     def _take(self, heading: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take what a file says, if it can be so; the arrays are of the right types and shapes by now."""
-        self._t = checks.whole("t", heading["t"], 0, self.horizon or checks._LARGEST)
+        self._t = checks.integer("t", heading["t"], 0, self.horizon or checks._LARGEST)
         self._rng.bit_generator.state = _state(heading["rng"])
         for name, array in self._kept().items():
             array[...] = arrays[name]
@@ -453,7 +457,7 @@ class Player:
         pairs = set(zip(rounds.tolist(), arms.tolist(), strict=True))
         yield len(pairs) == rounds.size, "no arm may wait twice for one round"
         left = sent - seen - np.bincount(arms, minlength=k)
-        yield left.min() >= 0, "no arm may wait for more news than it has been selected and not observed"
+        yield left.min() >= 0, "no arm may wait for more feedback than it has been selected and not observed"
         many = np.unique(rounds, return_counts=True)[1]
         yield bool((many <= self.plays).all()), f"no more than {self.plays} arms may wait for a round"
 
@@ -462,15 +466,15 @@ class Player:
             len({each.size for each in feedback}) == 1,
             "feedback_arms, _rewards, _rounds and _chances must be of one length",
         )
-        yield _within(told, 1, t) and _within(arms, 0, k - 1), "news must be of arms and rounds that were played"
-        yield _within(rewards, low, high) and _within(chances, 0, 1), "news must have rewards and chances in range"
+        yield _within(told, 1, t) and _within(arms, 0, k - 1), "feedback must be of arms and rounds that were played"
+        yield _within(rewards, low, high) and _within(chances, 0, 1), "feedback must have rewards and chances in range"
         heard = set(zip(told.tolist(), arms.tolist(), strict=True))
-        yield len(heard) == told.size and not heard & pairs, "no play may be twice in the news, or still wait"
-        yield bool((np.bincount(arms, minlength=k) <= seen).all()), "there must not be more news than was observed"
+        yield len(heard) == told.size and not heard & pairs, "no play may be twice in the feedback, or still wait"
+        yield bool((np.bincount(arms, minlength=k) <= seen).all()), "there must not be more feedback than was observed"
         cursors, size = self._agent.cursors.reshape(-1, 2), told.size
         fits = _within(cursors, 0, size) and bool((cursors[:, 1] == size).all())
         unread = size == 0 or bool((cursors[:, 0] < size).any())
-        yield fits and unread, f"cursors must say which of the {size} pieces of news each reader has yet to read"
+        yield fits and unread, f"cursors must say which of the {size} pieces of feedback each reader has yet to read"
 
         if self._agent.contextual:
             fits = contexts.shape == (rounds.size, k, self._sizes["d"]) and contexts.dtype == np.float64
@@ -509,10 +513,10 @@ class Player:
             return np.zeros(self.arms, np.int64)
         given, number = checks.array("groups", groups, 1), self._sizes["G"]
         if np.asarray(groups).dtype.kind not in "iu":
-            raise TypeError(f"groups must be whole numbers from 0 to {number - 1}, not {checks.said(groups)}")
+            raise TypeError(f"groups must be whole numbers from 0 to {number - 1}, not {checks.shown(groups)}")
         if given.shape != (self.arms,) or given.min() < 0 or given.max() >= number:
             raise ValueError(
-                f"groups must be {self.arms} whole numbers from 0 to {number - 1}, not {checks.said(groups)}"
+                f"groups must be {self.arms} whole numbers from 0 to {number - 1}, not {checks.shown(groups)}"
             )
         return given.astype(np.int64)
 
@@ -526,7 +530,7 @@ def _policy(policy: Any) -> Policy | ContextPolicy:
 
 def _signature(policy: Any) -> dict[str, str]:
     """Return what a file must agree with."""
-    return {"version": __version__, "policy": repr(_policy(policy)), "mark": policy.bound.mark}
+    return {"version": __version__, "policy": repr(_policy(policy)), "mark": policy.bound_rule.mark}
 
 
 # What an error is that numbers can cause which a rule does not expect.
@@ -545,9 +549,9 @@ _LISTS |= {
 def _sizes(policy: Any, arms: Any, dimension: Any, groups: Any, horizon: Any) -> dict[str, int]:
     """Take the sizes of a game: K, with contexts d and G, and T if the number of rounds is limited."""
     sizes = {"K": _made_for("arms", arms, getattr(policy, "arms", None), policy)}
-    checks.whole("arms", sizes["K"], getattr(policy, "plays", 1))
+    checks.integer("arms", sizes["K"], getattr(policy, "plays", 1))
     last = policy.horizon if horizon is None else policy.check_horizon(horizon)
-    number = checks.whole("groups", groups, 1)
+    number = checks.integer("groups", groups, 1)
     if isinstance(policy, ContextPolicy):
         sizes["d"] = _made_for("dimension", dimension, getattr(policy, "dimension", None), policy)
         sizes["G"] = number
@@ -555,7 +559,7 @@ def _sizes(policy: Any, arms: Any, dimension: Any, groups: Any, horizon: Any) ->
         raise TypeError(f"dimension and groups must be left out, as policy {policy.name!r} takes no contexts")
     if last is not None:
         sizes["T"] = last
-    elif policy.bound.asks("past") or policy.bound.needs("T"):
+    elif policy.bound_rule.asks("past") or policy.bound_rule.needs("T"):
         raise TypeError(f"horizon must be given, as policy {policy.name!r} remembers every round")
     return sizes
 
@@ -563,11 +567,11 @@ def _sizes(policy: Any, arms: Any, dimension: Any, groups: Any, horizon: Any) ->
 def _room(policy: Any, sizes: Mapping[str, int]) -> dict[str, tuple[tuple[int, ...], Any]]:
     """Return the shapes and types of the arrays that change as a player plays."""
     k, d = sizes["K"], sizes.get("d", 0)
-    room: dict[str, tuple[tuple[int, ...], Any]] = {"state": ((policy.bound.length(sizes),), np.float64)}
-    room |= {"cursors": ((2 * policy.bound.readers,), np.int64), "total": ((k,), np.float64)}
+    room: dict[str, tuple[tuple[int, ...], Any]] = {"state": ((policy.bound_rule.length(sizes),), np.float64)}
+    room |= {"cursors": ((2 * policy.bound_rule.readers,), np.int64), "total": ((k,), np.float64)}
     room |= {"selected": ((k,), np.int64), "observed": ((k,), np.int64)}
     if isinstance(policy, ContextPolicy):
-        size, rows = d if policy.ridge else 0, sizes["T"] if policy.bound.asks("past") else 0
+        size, rows = d if policy.ridge else 0, sizes["T"] if policy.bound_rule.asks("past") else 0
         room |= {"ridge_mean": ((size,), np.float64), "ridge_root": ((size, size), np.float64)}
         room |= {"past_contexts": ((rows, k, d), np.float64), "past_groups": ((rows, k), np.int64)}
         room |= {"past_played": ((rows,), np.int64), "past_rewards": ((rows,), np.float64)}
@@ -608,7 +612,7 @@ def _made_for(name: str, given: int | None, known: int | None, policy: Any) -> i
     """Return a size that is given, or that the policy is made for."""
     if given is None and known is None:
         raise TypeError(f"{name} must be given, as policy {policy.name!r} is made for any number")
-    size = known if given is None else checks.whole(name, given, 1)
+    size = known if given is None else checks.integer(name, given, 1)
     if known not in (None, size):
         raise ValueError(f"{name} must be {known}, as policy {policy.name!r} is made for, not {given}")
     return int(size)  # type: ignore[arg-type]
@@ -619,5 +623,5 @@ def _range(rewards: Any) -> tuple[float, float]:
     allowed = "the smallest and the largest reward, such as (0, 1)"
     ends = checks.floats("rewards", checks.pair("rewards", rewards, allowed), allowed)
     if ends.ndim != 1 or not ends[0] < ends[1]:
-        raise ValueError(f"rewards must be {allowed}, not {checks.said(rewards)}")
+        raise ValueError(f"rewards must be {allowed}, not {checks.shown(rewards)}")
     return float(ends[0]), float(ends[1])

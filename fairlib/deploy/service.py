@@ -33,13 +33,13 @@ _TABLES = """
 CREATE TABLE made (how TEXT NOT NULL);
 CREATE TABLE log (
     id INTEGER PRIMARY KEY,  -- the order in which it happened
-    what TEXT NOT NULL,      -- 'choice' or 'news'
+    what TEXT NOT NULL,      -- 'choice' or 'feedback'
     request TEXT NOT NULL,
     round INTEGER NOT NULL,
     arm INTEGER NOT NULL,    -- a choice of several arms has a row for each
     chance REAL NOT NULL,    -- with which the arm was chosen
     contexts TEXT,           -- of a choice, as JSON
-    reward REAL,             -- of news
+    reward REAL,             -- of feedback
     UNIQUE (request, what, arm)
 );
 CREATE TABLE snapshot (
@@ -50,9 +50,10 @@ CREATE TABLE snapshot (
 );
 CREATE VIEW rounds AS
     SELECT choice.round, choice.request, choice.arm, choice.chance AS propensity, choice.contexts AS features,
-           news.reward
+           feedback.reward
     FROM log AS choice
-    LEFT JOIN log AS news ON news.request = choice.request AND news.what = 'news' AND news.arm = choice.arm
+    LEFT JOIN log AS feedback
+        ON feedback.request = choice.request AND feedback.what = 'feedback' AND feedback.arm = choice.arm
     WHERE choice.what = 'choice' ORDER BY choice.id
 """
 
@@ -166,7 +167,7 @@ class Service:
         self.policy, self._given, self._lock = policy, given, threading.RLock()
         self._begin()
         player = self._player
-        how = {"policy": repr(policy), "rule": policy.bound.mark[:12], "arms": player.arms, "dimension": dimension}
+        how = {"policy": repr(policy), "rule": policy.bound_rule.mark[:12], "arms": player.arms, "dimension": dimension}
         how |= {"horizon": player.horizon, "rewards": list(player.rewards)}
         how |= {"seed": given["seed"] if given["seed"] < 2**64 else hex(given["seed"])}
         self._how = json.dumps(how)
@@ -260,7 +261,7 @@ class Service:
             If nothing was chosen for the request, the arm is missing or was not chosen, the reward is out of range, or
             another one has been told. Then nothing has changed.
         sqlite3.Error
-            If the log can't be written. Tell it again: the same news is never counted twice.
+            If the log can't be written. Tell it again: the same feedback is never counted twice.
         """
         name, value = _request(request), checks.real("reward", reward, *self._player.rewards)
         with self._transaction() as db:
@@ -270,12 +271,12 @@ class Service:
                 raise ValueError(f"request must be one that was answered, not {name!r}")
             if arm is None and len(said) > 1:
                 raise ValueError(f"arm must be given, as several were chosen for {name!r}: {left}")
-            which = next(iter(said)) if arm is None else checks.whole("arm", arm, 0, self._player.arms - 1)
+            which = next(iter(said)) if arm is None else checks.integer("arm", arm, 0, self._player.arms - 1)
             if which not in said:
-                raise ValueError(f"arm must be one that was chosen for {name!r} ({left}), not {checks.said(arm)}")
-            known = "SELECT reward FROM log WHERE request = ? AND what = 'news' AND arm = ?"
+                raise ValueError(f"arm must be one that was chosen for {name!r} ({left}), not {checks.shown(arm)}")
+            known = "SELECT reward FROM log WHERE request = ? AND what = 'feedback' AND arm = ?"
             if (told := db.execute(known, (name, which)).fetchone()) is None:
-                added = "INSERT INTO log (what, request, round, arm, chance, reward) VALUES ('news', ?, ?, ?, ?, ?)"
+                added = "INSERT INTO log (what, request, round, arm, chance, reward) VALUES ('feedback', ?, ?, ?, ?, ?)"
                 db.execute(added, (name, *said[which][:3], value))
             elif not math.isclose(told[0], value, rel_tol=_SAME):
                 raise ValueError(f"reward must be {told[0]!r}, as was told of {name!r} before, not {value!r}")
@@ -385,7 +386,7 @@ class Service:
         for row in rows:
             number, what, request, t, arm, _, text, reward = row
             try:
-                if what == "news":
+                if what == "feedback":
                     self._player.observe(t, reward, arm)
                 elif what == "choice":
                     found = [row, *islice(rows, plays - 1)]
@@ -398,7 +399,7 @@ class Service:
                         )
                     number, count = found[-1][0], count + 1
                 else:
-                    raise ValueError(f"what must be 'choice' or 'news', not {checks.said(what)}")
+                    raise ValueError(f"what must be 'choice' or 'feedback', not {checks.shown(what)}")
             except (TypeError, ValueError, RecursionError) as error:
                 raise ServiceError(
                     f"{self._path} has a row in its log that no service wrote, {number}: {error}"
@@ -459,7 +460,7 @@ def _on_disk(path: Any) -> Path:
 def _request(request: Any) -> str:
     allowed = "a text of 1 to 200 printable characters"
     if not isinstance(request, str):
-        raise TypeError(f"request must be {allowed}, not {checks.said(request)}")
+        raise TypeError(f"request must be {allowed}, not {checks.shown(request)}")
     if not (0 < len(request) <= 200 and request.isprintable()):
         raise ValueError(f"request must be {allowed}, not {request[:50]!r}")
     return request

@@ -64,7 +64,7 @@ class Agent:
     Examples
     --------
     >>> import fairlib as fl
-    >>> rng, agent = np.random.default_rng(0), Agent(fl.ucb1(), fl.ucb1().bound.interpreted, {"K": 2, "T": 10})
+    >>> rng, agent = np.random.default_rng(0), Agent(fl.ucb1(), fl.ucb1().bound_rule.interpreted, {"K": 2, "T": 10})
     >>> arms = agent.choose(1, rng)
     >>> agent.record(1, arms)
     >>> agent.observe(1, 0, reward=1.0, chance=1.0)
@@ -73,16 +73,18 @@ class Agent:
     """
 
     def __init__(self, policy: BasePolicy, rule: Any, sizes: dict[str, int], where: str = "") -> None:
-        self.policy, self.rule, self.bound, self.sizes, self.where = policy, rule, policy.bound, sizes, where
+        self.policy, self.rule, self.bound_rule, self.sizes, self.where = policy, rule, policy.bound_rule, sizes, where
         k = sizes["K"]
-        self.params, self.state, self.p = self.bound.numbers(sizes), self.bound.state(sizes), np.zeros(k)
+        self.params, self.state, self.p = self.bound_rule.numbers(sizes), self.bound_rule.state(sizes), np.zeros(k)
         self.selected, self.observed, self.total = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
-        self.contextual, self.history = isinstance(policy, ContextPolicy), policy.bound.asks("past")
+        self.contextual, self.history = isinstance(policy, ContextPolicy), policy.bound_rule.asks("past")
         if isinstance(policy, ContextPolicy):
             self.ridge = fresh_ridge(policy.ridge, sizes["d"])
             self.past = fresh_past(sizes["T"] if self.history else 0, k, sizes["d"])
         self._unread: list[tuple[int, float, int, float]] = []
-        self.cursors = np.zeros(2 * policy.bound.readers, np.int64)  # from where to where each reader has yet to read
+        self.cursors = np.zeros(
+            2 * policy.bound_rule.readers, np.int64
+        )  # what each reader has yet to read: from, to
         self._columns = self._as_columns()
 
     @property
@@ -103,7 +105,7 @@ class Agent:
     @property
     def memory(self) -> dict[str, NDArray[np.float64]]:
         """What the rule remembers, by name; it changes with the agent."""
-        return self.bound.memory(self.state, self.sizes)
+        return self.bound_rule.memory(self.state, self.sizes)
 
     def choose(self, t: int, rng: Generator, contexts: Any = None, groups: Any = None) -> NDArray[np.int64]:
         """Return the arms that the policy plays in a round; `p` then has the probability of each arm.

@@ -106,18 +106,18 @@ def check_policy(policy: AnyPolicy, arms: GivenArms | None = None) -> None:
     ValueError: the rule of 'cheat' must look at its arguments only; it refers to 'means' in 'best' (make it a setting)
     """
     if isinstance(policy, Policy):
-        arms = checks.whole("arms", policy.arms or policy.plays + 2 if arms is None else arms, policy.plays)
+        arms = checks.integer("arms", policy.arms or policy.plays + 2 if arms is None else arms, policy.plays)
         check_memory(8 * _PLAIN * 5 * arms, f"to watch {policy.name!r} play {arms:,} arms", "try it on fewer arms")
         truth = np.linspace(0.2, 0.8, arms)
         worlds: list[Any] = [Bandit(bernoulli(np.roll(truth, by)), plays=policy.plays) for by in (0, 1)]
     elif isinstance(policy, ContextPolicy):
-        arms = checks.whole("arms", 3 if arms is None else arms, 1)
+        arms = checks.integer("arms", 3 if arms is None else arms, 1)
         numbers = arms * (4 + (policy.dimension or 3))
         check_memory(8 * _PLAIN * numbers, f"to watch {policy.name!r} play {arms:,} arms", "try it on fewer arms")
         truth = np.linspace(0.2, 0.8, policy.dimension or 3)
         worlds = [ContextBandit(sphere(arms, np.roll(truth, by))) for by in (0, 1)]
     else:
-        raise TypeError(f"policy must be a Policy or ContextPolicy, such as ucb1(), not {checks.said(policy)}")
+        raise TypeError(f"policy must be a Policy or ContextPolicy, such as ucb1(), not {checks.shown(policy)}")
     _look_outside(policy)
     with _faults_said(policy):
         plain, relabelled = (make_session(world, policy.replace(interpret=True)) for world in worlds)
@@ -177,7 +177,7 @@ def _rounds(
         state = policy_rng.bit_generator.state
         policy_rng, env_rng = streams(root(8), 0)
         policy_rng.bit_generator.state = state
-    horizon = _PLAIN if game.policy.bound.asks("past") else _SWIFT  # to look at all of a long past would take long
+    horizon = _PLAIN if game.policy.bound_rule.asks("past") else _SWIFT  # to look at all of a long past would take long
     horizon = min(horizon, game.policy.horizon or horizon)
     steps: Iterator[Any] = other.rounds(horizon, policy_rng, env_rng, 0, watched=kept)
     return steps
@@ -258,7 +258,7 @@ class _Forbidden(NamedTuple):
 
 def _look_outside(policy: Policy | ContextPolicy) -> None:
     """Refuse a rule that finds outside its arguments what could hold the truth, or lead to it."""
-    given = [each for each in policy.bound.layout().functions.values() if not isinstance(each, type)]
+    given = [each for each in policy.bound_rule.layout().functions.values() if not isinstance(each, type)]
     own = [each for each in given if not (isinstance(each, partial) and _is_lent(each.func))]  # the package's own
     for function in own:
         if not isinstance(function, FunctionType):

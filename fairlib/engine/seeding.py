@@ -35,9 +35,9 @@ def root(seed: Any) -> SeedSequence:
         return seed
     if isinstance(seed, bool | np.bool_) or not isinstance(seed, int | np.integer):
         raise TypeError(
-            f"seed must be a whole number of at least 0 or a numpy.random.SeedSequence, not {checks.said(seed)}"
+            f"seed must be a whole number of at least 0 or a numpy.random.SeedSequence, not {checks.shown(seed)}"
         )
-    return SeedSequence(checks.whole("seed", seed, 0, None))
+    return SeedSequence(checks.integer("seed", seed, 0, None))
 
 
 def streams(root: SeedSequence, run: int) -> tuple[Generator, Generator]:

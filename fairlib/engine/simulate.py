@@ -33,7 +33,7 @@ def simulate(
     *,
     runs: Annotated[int, checks.InBody(checks.Integer(1))] = 1,
     seed: AnySeed = 0,
-    rounds: Annotated[ArrayLike, checks.InBody(checks.OneOrMany(1, whole=True, example=[1, 50]))] | None = None,
+    rounds: Annotated[ArrayLike, checks.InBody(checks.OneOrMany(1, integers=True, example=[1, 50]))] | None = None,
     progress: Annotated[bool, checks.InBody(checks.Flag())] = False,
 ) -> Result:
     """Let a policy play a problem, and record what happens.
@@ -82,7 +82,7 @@ def simulate(
     """
     game = make_session(problem, policy)
     horizon = policy.check_horizon(horizon)
-    runs = checks.whole("runs", runs, 1)
+    runs = checks.integer("runs", runs, 1)
     chance = root(seed)
     recorded, shown = recorded_rounds(rounds, horizon), checks.flag("progress", progress)
     sizes, last = {**game.sizes, "T": horizon}, int(recorded[-1])
@@ -261,7 +261,7 @@ def play_compiled(
 
 
 def _on_arms(game: ArmsSession, horizon: int, room: int, **common: Any) -> int:
-    sizes, bound, k = {**game.sizes, "T": horizon}, game.policy.bound, game.sizes["K"]
+    sizes, bound, k = {**game.sizes, "T": horizon}, game.policy.bound_rule, game.sizes["K"]
     params, state, p = bound.numbers(sizes), bound.state(sizes), np.zeros(k)
     selected, observed, total = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
     # Feedback that has arrived and that the rule has not read is from cursors[0] to cursors[1]; each learner that reads
@@ -294,7 +294,7 @@ def _on_arms(game: ArmsSession, horizon: int, room: int, **common: Any) -> int:
 
 
 def _on_contexts(game: ContextSession, horizon: int, _: int, **common: Any) -> int:
-    sizes, bound = {**game.sizes, "T": horizon}, game.policy.bound
+    sizes, bound = {**game.sizes, "T": horizon}, game.policy.bound_rule
     params, state, k, d = bound.numbers(sizes), bound.state(sizes), sizes["K"], sizes["d"]
     p, selected, contexts, groups = np.zeros(k), np.zeros(k, np.int64), np.zeros((k, d)), np.zeros(k, np.int64)
     means, rewards = np.zeros(k), np.zeros(k)
@@ -364,9 +364,9 @@ def recorded_rounds(rounds: ArrayLike | None, horizon: int) -> NDArray[np.int64]
         return spaced[np.diff(spaced, prepend=0) > 0]  # np.unique would do, but imports much for it
     wanted = f"increasing whole numbers from 1 to the horizon, {horizon}"
     try:
-        found = checks.many("rounds", rounds, 1, whole=True)
+        found = checks.one_or_many("rounds", rounds, 1, integers=True)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"rounds must be {wanted}, not {checks.said(rounds)}") from None
+        raise type(error)(f"rounds must be {wanted}, not {checks.shown(rounds)}") from None
     if found.ndim != 1 or found.size == 0 or found.max() > horizon or (np.diff(found) <= 0).any():
-        raise ValueError(f"rounds must be {wanted}, not {checks.said(rounds)}")
+        raise ValueError(f"rounds must be {wanted}, not {checks.shown(rounds)}")
     return found.astype(np.int64)

@@ -202,7 +202,7 @@ class Session(ABC):
 
     def _make_ready(self) -> dict[str, Any]:
         """Compile what can be; without one of them the compiled engine can't play."""
-        bound, interpret = self.policy.bound, self.policy.interpret
+        bound, interpret = self.policy.bound_rule, self.policy.interpret
         made = {"rule": bound.interpreted if interpret else bound.ready(f"the rule of {self.policy.name!r}", 5)}
         made |= {name: each.ready(each.form.what, 5) for name, each in {"metrics": self.metrics, **self.draws}.items()}
         self.rule, self.metrics_function = made["rule"], made["metrics"]
@@ -307,7 +307,7 @@ class ArmsSession(Session):
 
     def memory(self, sizes: dict[str, int], last: int) -> int:
         """Return how many numbers a run up to a round keeps for the policy."""
-        return int(self.policy.bound.length(sizes))
+        return int(self.policy.bound_rule.length(sizes))
 
     def accumulate(self, params: Any, sums: Any, step: Round) -> None:
         """Sum what the game sums in a round."""
@@ -354,7 +354,7 @@ class ContextSession(Session):
         self.draws = {"draw": world.draw}
         self.draw = self._make_ready()["draw"]
         self.table = world.draw.numbers(self.sizes)
-        self.history = policy.bound.asks("past")
+        self.history = policy.bound_rule.asks("past")
 
     def rounds(
         self, horizon: int, policy_rng: Generator, env_rng: Generator, run: int, watched: bool = False
@@ -376,7 +376,7 @@ class ContextSession(Session):
     def memory(self, sizes: dict[str, int], last: int) -> int:
         """Return how many numbers a run up to a round keeps for the policy."""
         k, d = sizes["K"], sizes["d"]
-        return int(self.policy.bound.length(sizes)) + (last * (k * (d + 1) + 2) if self.history else 0)
+        return int(self.policy.bound_rule.length(sizes)) + (last * (k * (d + 1) + 2) if self.history else 0)
 
     def accumulate(self, params: Any, sums: Any, step: ContextRound) -> None:
         """Sum what the game sums in a round."""

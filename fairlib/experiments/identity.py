@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fairlib.checks import said
+from fairlib.checks import shown
 from fairlib.core.result import versions
 from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.rule import Rule
@@ -228,7 +228,7 @@ class _Walk:
 
     def several(self, value: Any, path: str) -> str:
         if isinstance(value, dict | types.MappingProxyType):
-            texts = [f"{self.tell(k, path)}: {self.tell(each, f'{path}[{said(k)}]')}" for k, each in value.items()]
+            texts = [f"{self.tell(k, path)}: {self.tell(each, f'{path}[{shown(k)}]')}" for k, each in value.items()]
         else:
             texts = [self.tell(each, f"{path}[{i}]") for i, each in enumerate(value)]
         if isinstance(value, set | frozenset):  # whose order changes from one process to the next

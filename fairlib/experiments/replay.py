@@ -136,7 +136,7 @@ def replay(
     TypeError, ValueError
         If an argument is of the wrong kind, a round of the log lacks something or has a propensity below `least`, the
         policy is made for other numbers of arms, for other contexts or for fewer rounds, needs its history or asks for
-        news of a pool that has changed, or its rule answers neither with probabilities nor with an arm.
+        feedback of a pool that has changed, or its rule answers neither with probabilities nor with an arm.
 
     Notes
     -----
@@ -234,7 +234,7 @@ def _visit(event: Any, arms: int | None, least: float | None) -> _Visit:
     except (AttributeError, KeyError):
         raise TypeError(
             "each of events must be an Event of a log, or have an arm, a reward and a propensity, not "
-            f"{checks.said(event)}"
+            f"{checks.shown(event)}"
         ) from None
     if row.features is not None:
         row = row._replace(features=checks.array("features", row.features, 2).copy())
@@ -244,7 +244,7 @@ def _visit(event: Any, arms: int | None, least: float | None) -> _Visit:
     if arms not in (None, number):
         raise ValueError(f"features must have {arms} rows, one an arm, not {number}")
     row = row._replace(
-        arm=checks.whole("arm of each of events", row.arm, 0, number - 1),
+        arm=checks.integer("arm of each of events", row.arm, 0, number - 1),
         reward=checks.real("reward", row.reward),
         propensity=checks.real("propensity", row.propensity, high=1 + 1e-9, above=0),
     )
@@ -304,13 +304,13 @@ class _Player(ABC):
                     f"horizon must be given, at most {policy.horizon}, the rounds that {policy.name!r} is made for"
                 )
             policy.check_horizon(self.horizon.get("T", 1))
-            bound, told = policy.bound, f"the rule of {policy.name!r}"
+            bound, told = policy.bound_rule, f"the rule of {policy.name!r}"
             self.made[len(articles)] = policy, bound.interpreted if policy.interpret else bound.ready(told, 4)
         policy, rule = self.made[len(articles)]
-        self.name, bound = policy.name, policy.bound
+        self.name, bound = policy.name, policy.bound_rule
         if self.articles and bound.readers:
             raise ValueError(
-                f"the rule of {self.name!r} must not ask for news, as its arms are other articles when the pool "
+                f"the rule of {self.name!r} must not ask for feedback, as its arms are other articles when the pool "
                 f"changes, which it does in round {t}"
             )
         try:
@@ -331,7 +331,7 @@ class _Player(ABC):
 def _of_no_arm(agent: Agent) -> dict[str, NDArray[np.float64]]:
     """Return the memory that is as large for any number of arms, by name."""
     sizes = {**agent.sizes, "K": agent.sizes["K"] + 1}
-    other = agent.bound.memory(agent.bound.state(sizes), sizes)
+    other = agent.bound_rule.memory(agent.bound_rule.state(sizes), sizes)
     return {name: block for name, block in agent.memory.items() if block.shape == other[name].shape}
 
 
@@ -341,7 +341,7 @@ class _OnArms(_Player):
     def __init__(self, policy: Any, horizon: int | None) -> None:
         if not (isinstance(policy, Policy) or callable(policy)) or isinstance(policy, Rule):
             raise TypeError(
-                f"policy must be a Policy, a ContextPolicy or a function that makes one, not {checks.said(policy)}"
+                f"policy must be a Policy, a ContextPolicy or a function that makes one, not {checks.shown(policy)}"
             )
         super().__init__(policy, horizon)
         self.played: dict[int, int] = {}
@@ -351,7 +351,7 @@ class _OnArms(_Player):
         """Return the policy for a number of arms."""
         policy = self.policy if isinstance(self.policy, Policy) else self.policy(arms)
         if not isinstance(policy, Policy) or policy.plays != 1:
-            raise TypeError(f"policy must be a Policy with one play a round, not {checks.said(policy)}")
+            raise TypeError(f"policy must be a Policy with one play a round, not {checks.shown(policy)}")
         if policy.arms is not None and policy.arms != arms:
             raise ValueError(
                 f"policy {policy.name!r} is made for {policy.arms} arms, and a visit has {arms}: "
@@ -379,7 +379,7 @@ class _OnContexts(_Player):
     """A policy with its ridge regression on the rounds so far."""
 
     def __init__(self, policy: ContextPolicy, horizon: int | None) -> None:
-        if policy.bound.asks("past"):
+        if policy.bound_rule.asks("past"):
             raise ValueError(f"policy {policy.name!r} must not need its history, as the number of articles varies")
         super().__init__(policy, horizon)
 

@@ -109,7 +109,7 @@ def paired_t(
         raise ValueError(f"first must be of {_ENOUGH} runs or more, not of {runs.size}: too few for a verdict")
     other = np.asarray(second)
     if other.ndim > 1:
-        raise ValueError(f"second must be a number or a row of numbers, not {checks.said(other)}")
+        raise ValueError(f"second must be a number or a row of numbers, not {checks.shown(other)}")
     if other.ndim and other.size != runs.size:
         raise ValueError(f"second must be a number or of {runs.size} runs, as first is, not of {other.size}")
     difference = estimate(runs - other)

@@ -237,7 +237,7 @@ class Store:
 def _row(result: Any, names: set[str]) -> Mapping[str, Any]:
     """Check a result that a store is to keep."""
     if not isinstance(result, Mapping) or not all(_plain(value) for value in result.values()):
-        raise TypeError(f"experiment must return a dict of numbers and strings for a store, not {checks.said(result)}")
+        raise TypeError(f"experiment must return a dict of numbers and strings for a store, not {checks.shown(result)}")
     if twice := result.keys() & {_LINE, *names}:
         raise TypeError(f"experiment must not return what is called as a setting is, {min(twice)!r}")
     return result
@@ -266,13 +266,13 @@ def _places(settings: Mapping[int, Mapping[str, Any]]) -> dict[str, int]:
         named = all(isinstance(each, str) and each not in ("setting", "exception", _LINE) for each in setting)
         if not named or not all(map(_plain, setting.values())):
             raise TypeError(
-                f"settings must be dicts of numbers and strings where they are stored, not {checks.said(setting)}"
+                f"settings must be dicts of numbers and strings where they are stored, not {checks.shown(setting)}"
             )
         line = _line(setting)
         if line in places:
             raise ValueError(
                 f"settings must differ where they are stored, and {place} is {places[line]} again, "
-                f"{checks.said(setting)}: give each a seed"
+                f"{checks.shown(setting)}: give each a seed"
             )
         places[line] = place
     return places

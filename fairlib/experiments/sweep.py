@@ -130,7 +130,7 @@ def sweep(
     from tqdm.auto import tqdm  # here, as the import of the package must stay quick
 
     if executor is not None and not callable(getattr(executor, "submit", None)):
-        raise TypeError(f"executor must be one of concurrent.futures, or one like it, not {checks.said(executor)}")
+        raise TypeError(f"executor must be one of concurrent.futures, or one like it, not {checks.shown(executor)}")
     keep = errors == "keep"
     first, step = _part(part)
     listed = _listed(settings)
@@ -220,9 +220,9 @@ def _part(part: Any) -> tuple[int, int]:
     if part is None:
         return 0, 1
     if not isinstance(part, tuple | list) or len(part) != 2:
-        raise TypeError(f"part must be a pair of whole numbers, such as (0, 10), not {checks.said(part)}")
-    number = checks.whole("part", part[1], 1)
-    return checks.whole("part", part[0], 0, number - 1), number
+        raise TypeError(f"part must be a pair of whole numbers, such as (0, 10), not {checks.shown(part)}")
+    number = checks.integer("part", part[1], 1)
+    return checks.integer("part", part[0], 0, number - 1), number
 
 
 def _listed(settings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -233,7 +233,7 @@ def most_favourable(
 
     x = np.asarray(contexts)
     if np.shape(ridge.mean) != (x.shape[1],) or np.shape(ridge.root) != (x.shape[1], x.shape[1]):
-        raise ValueError(f"ridge must be of {x.shape[1]} dimensions, as contexts are, not {checks.said(ridge)}")
+        raise ValueError(f"ridge must be of {x.shape[1]} dimensions, as contexts are, not {checks.shown(ridge)}")
     f, mean, shape = merit, ridge.mean, radius * ridge.root
 
     def earned(mu: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

@@ -212,7 +212,7 @@ class Merit(Pluggable):
         except Exception as error:
             raise TypeError(f"{said} be a number at each mean, but its function can't be called: {error}") from error
         if not isinstance(value, float | int | np.floating | np.integer):
-            raise TypeError(f"{said} be a number at each mean, not {checks.said(value)}")
+            raise TypeError(f"{said} be a number at each mean, not {checks.shown(value)}")
         merits = self(grid)
         bad = ~(np.isfinite(merits) & (merits > 0))
         if bad.any():
@@ -247,7 +247,7 @@ class Merit(Pluggable):
         x = play.best(play.params, *ends, c)
         said = f"best of {self.name!r} must return the x in [{ends[0]:g}, {ends[1]:g}] with the largest f(x)(x - {c:g})"
         if not (isinstance(x, float | int | np.floating | np.integer) and ends[0] <= x <= ends[1]):
-            raise ValueError(f"{said}, not {checks.said(x)}")
+            raise ValueError(f"{said}, not {checks.shown(x)}")
         gains = merits * (grid - c)
         mine = float(self(x)) * (x - c)
         if gains.max() > mine + 1e-9 * np.abs(gains).max():
@@ -507,7 +507,7 @@ def fair_policy(
     array([0.813, 0.396, 0.396, 0.396])
     """
     merits = merit(checks.vector("means", means, merit.low, merit.high))
-    shares = checks.whole("plays", plays, 1, merits.size) * merits / merits.sum()
+    shares = checks.integer("plays", plays, 1, merits.size) * merits / merits.sum()
     if shares.max() > 1 + 1e-9:
         arm = int(shares.argmax())
         raise ValueError(

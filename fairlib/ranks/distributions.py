@@ -156,7 +156,7 @@ class RewardDistribution:
         """
         u = checks.floats("ranks", ranks, "numbers above 0 and at most 1")
         if not ((u > 0) & (u <= 1)).all():
-            raise ValueError(f"ranks must be numbers above 0 and at most 1, not {checks.said(ranks)}")
+            raise ValueError(f"ranks must be numbers above 0 and at most 1, not {checks.shown(ranks)}")
         at = np.searchsorted(self.coefficients[:, 0], u)  # the first break whose rank is at least u
         high = self.breaks[at]
         low = self.breaks[np.maximum(at - 1, 0)]

@@ -129,7 +129,7 @@ def price_probability(
 
 
 Arms = Annotated[int, checks.Integer(2)]
-Later = Annotated[ArrayLike, checks.OneOrMany(3, whole=True, example=100)]
+Later = Annotated[ArrayLike, checks.OneOrMany(3, integers=True, example=100)]
 """Numbers of rounds from the third on, before which nothing is learned."""
 
 
@@ -246,7 +246,7 @@ def constants(game: RankBandit) -> Constants:
 @checked
 def rank_error(
     groups: PositiveInt,
-    t: Annotated[ArrayLike, checks.OneOrMany(2, whole=True, example=5)],
+    t: Annotated[ArrayLike, checks.OneOrMany(2, integers=True, example=5)],
     *,
     horizon: Horizon,
     failure: OpenProbability,

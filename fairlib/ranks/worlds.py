@@ -330,7 +330,7 @@ def noisy_people_draw(features, group_of, predicted, sd, first, last, rng, conte
 @checked
 def employer(
     contexts: Annotated[ArrayLike, checks.Table(2, example=[[1.0, 0.5], [1.0, 0.25], [1.0, 0.75]])],
-    groups: Annotated[ArrayLike, checks.OneOrMany(0, whole=True, example=[0, 1, 1])],
+    groups: Annotated[ArrayLike, checks.OneOrMany(0, integers=True, example=[0, 1, 1])],
     rewards: Annotated[ArrayLike, checks.Table(1, example=[0.5, 0.25, 1.0])],
     arms: Annotated[int, checks.Integer(2)] | None = None,
     sd: NonNegative | None = None,

@@ -124,7 +124,7 @@ class BlockCall:
     >>> nothing = np.zeros(0), np.zeros(0)
     >>> counts = np.array([5, 5]), np.array([5, 5]), np.array([1.0, 4.0])
     >>> feedback = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64), np.zeros(0)
-    >>> BlockCall(fl.ucb1().bound.compiled())(*nothing, 11, *counts, *feedback, np.random.default_rng(0), p)
+    >>> BlockCall(fl.ucb1().bound_rule.compiled())(*nothing, 11, *counts, *feedback, np.random.default_rng(0), p)
     1
     """
 

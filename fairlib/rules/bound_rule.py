@@ -26,9 +26,9 @@ from fairlib.rules.snapshot import UndefinedError, dependencies, is_package_func
 
 
 class RuleOwner:
-    """A policy: what has a rule with its settings, as `bound`."""
+    """A policy: what has a rule with its settings, as `bound_rule`."""
 
-    bound: "BoundRule"
+    bound_rule: "BoundRule"
     form: CallSignature
 
 
@@ -86,7 +86,7 @@ class BoundRule:
                 raise TypeError(f"{form.what} has no memory of its own; {self.rule.__name__!r} asks for {name}")
             for each in _flat_sizes(sizes):
                 if isinstance(each, int) or each not in form.sizes:
-                    checks.whole(f"the size of {name}" if isinstance(each, int) else each, self._of_size(each), 1)
+                    checks.integer(f"the size of {name}" if isinstance(each, int) else each, self._of_size(each), 1)
         check_attributes(self.rule, form)
 
     def _hint(self, missing: str) -> str:
@@ -125,11 +125,11 @@ class BoundRule:
             return float(value)
         if kind is int and not self.form.by_arm:
             if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-                raise TypeError(f"{name} must be a whole number, not {checks.said(value)}")
-            return float(checks.whole(name, value, -(2**53), 2**53))  # a float holds these exactly
+                raise TypeError(f"{name} must be a whole number, not {checks.shown(value)}")
+            return float(checks.integer(name, value, -(2**53), 2**53))  # a float holds these exactly
         if isinstance(value, str | bytes | Mapping) or value is None:
             raise TypeError(
-                f"{name} must be a number, an array of numbers, a Merit or a Policy, not {checks.said(value)}"
+                f"{name} must be a number, an array of numbers, a Merit or a Policy, not {checks.shown(value)}"
             )
         try:
             axes = np.ndim(value)
@@ -193,13 +193,13 @@ class BoundRule:
 
     @property
     def readers(self) -> int:
-        """How many read the news: the rule, and each of its learners that asks for it."""
+        """How many read the feedback: the rule, and each of its learners that asks for it."""
         return self._laid_out.readers
 
     def asks(self, name: str) -> bool:
         """Say whether the function, or a learner among its settings, asks for something."""
         return name in self.rule.arguments or any(
-            each.bound.asks(name) for each in self.settings.values() if isinstance(each, RuleOwner)
+            each.bound_rule.asks(name) for each in self.settings.values() if isinstance(each, RuleOwner)
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -235,7 +235,7 @@ class BoundRule:
     def needs(self, size: str) -> bool:
         """Say whether its memory, or a learner's among its settings, is of some size, such as ``"T"``."""
         return any(size in _flat_sizes(sizes) for sizes in self.rule.memory.values()) or any(
-            each.bound.needs(size) for each in self.settings.values() if isinstance(each, RuleOwner)
+            each.bound_rule.needs(size) for each in self.settings.values() if isinstance(each, RuleOwner)
         )
 
     @property

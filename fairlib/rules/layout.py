@@ -22,7 +22,7 @@ def array_slice(whole, params, i):
 
 @helper
 def unread_feedback(cursors, arms, rewards, rounds, chances):
-    """Return the news that has not been read, and count it as read.
+    """Return the feedback that has not been read, and count it as read.
 
     From where to where it lies say the first two numbers of `cursors`; others are those of further readers.
     """
@@ -159,7 +159,7 @@ class Layout:
         self._blocks: list[Any] = []
         self._places: dict[str, int] = {}  # which block of memory has which name
         self._single: set[str] = set()  # those that are one number, whatever the sizes
-        self.readers = 0  # how many functions read the news, each on its own
+        self.readers = 0  # how many functions read the feedback, each on its own
 
     def text(self) -> str:
         """Return the whole text: all functions but ``flat``, the last one, are called by others."""

@@ -115,7 +115,7 @@ class Rule(FunctionHolder):
     def __init__(self, function: Callable[..., Any]) -> None:
         function = getattr(function, "function", function) if isinstance(function, Rule) else function
         if not callable(function):
-            raise TypeError(f"a rule must be a function, not {checks.said(function)}")
+            raise TypeError(f"a rule must be a function, not {checks.shown(function)}")
         self.function = function
         inner = getattr(function, "func", function)  # of a functools.partial
         self.__name__ = getattr(inner, "__name__", type(function).__name__)
@@ -223,7 +223,7 @@ class Learner(NamedTuple):
 def ask(learner, p, t=0):
     """Ask a learner, a policy among the settings of a rule, what it plays.
 
-    It keeps memory of its own, and finds all news that came in since it was last asked.
+    It keeps memory of its own, and finds all feedback that came in since it was last asked.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
     -------
     dict
         The `script`, which begins where the engine's rule is; the size of each piece of `memory`, a number or "K"; and
-        how many `readers` of news there are, 0 or 1.
+        how many `readers` of feedback there are, 0 or 1.
 
     Raises
     ------

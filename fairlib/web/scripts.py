@@ -74,9 +74,9 @@ def _read(plain: Any) -> Function:
         lines, first = inspect.getsourcelines(plain)
         tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
     except (OSError, TypeError, SyntaxError):
-        raise ValueError(f"function must have a source that can be read, not {checks.said(plain)}") from None
+        raise ValueError(f"function must have a source that can be read, not {checks.shown(plain)}") from None
     if not isinstance(tree, ast.FunctionDef):
-        raise ValueError(f"function must be defined by def, not {checks.said(plain)}")
+        raise ValueError(f"function must be defined by def, not {checks.shown(plain)}")
     text = textwrap.dedent("".join(lines[tree.lineno - 1 :]))  # without what decorates it
 
     def find(name: str) -> Any:
@@ -116,7 +116,7 @@ def flat(bound: BoundRule) -> Function:
     Examples
     --------
     >>> import fairlib as fl
-    >>> flat(fl.ucb1().bound).name
+    >>> flat(fl.ucb1().bound_rule).name
     'flat'
     """
     named = bound.names
@@ -256,7 +256,7 @@ def live(shows: BoundRule, arguments: list[str], sessions: list[Any], axes: dict
 
 def _game(made: Script, ready: Any) -> dict[str, str]:
     """Translate a game; return the functions that its engine calls, by name."""
-    parts = [_add(made, ready.policy.bound, "$rule", "t", "rng")]
+    parts = [_add(made, ready.policy.bound_rule, "$rule", "t", "rng")]
     if isinstance(ready, ArmsSession):
         parts += [_add(made, ready.draws["draw"], "$draw", "arm", "rng"), _add(made, ready.metrics, "$metrics", "t")]
         parts += [_add(made, ready.draws["delay"], "$delay", "arm", "reward", "rng")]
@@ -348,7 +348,7 @@ def numbers(problem: Problem, policy: AnyPolicy, horizon: GivenHorizon) -> dict[
     """
     ready: Any = make_session(problem, policy)
     sizes = {**ready.sizes, "T": policy.check_horizon(horizon)}
-    bound = policy.bound
+    bound = policy.bound_rule
     said = {
         "sizes": sizes,
         "places": {
