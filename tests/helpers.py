@@ -10,7 +10,7 @@ import pytest
 from numpy.random import PCG64, Generator, SeedSequence
 
 import fairlib as fl
-from fairlib.engine import loops, simulate
+from fairlib.engine import loops, runner
 from fairlib.engine.agent import Agent, fresh_past
 from fairlib.merit import Merit
 
@@ -43,13 +43,16 @@ def both_ways(game: Any, policy: Any, horizon: int, **how: Any) -> fl.Result:
     return result
 
 
+PLAY: Any = {loops.ArmsRun: loops.play_rounds, loops.ContextsRun: loops.play_contexts}
+
+
 @contextmanager
 def engine_in_python() -> Iterator[None]:
     """Leave the engine's loops, which are compiled, to Python, which minds each place of an array."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(simulate, "entry_point", lambda made: made)
-        patch.setattr(simulate, "compiled_arms_loop", lambda: loops.play_rounds)
-        patch.setattr(simulate, "compiled_context_loop", lambda: loops.play_contexts)
+        patch.setattr(runner, "entry_point", lambda made: made)
+        patch.setattr(runner, "code_address", lambda made: made)
+        patch.setattr(runner, "compiled_loop", lambda kind: lambda called, run: PLAY[kind](*called, run))
         yield
 
 

@@ -383,7 +383,7 @@ def keep(rounds: Annotated[Array, "T"], p):
         (
             lambda events: replay(events + log(5, 1, (pool_of(9, 8),)), fl.Policy("told", listen)),
             ValueError,
-            r"the rule of 'told' must not ask for feedback, as its arms are other articles when the pool changes, which",
+            r"the rule of 'told' must not ask for feedback, as its arms are other articles when the pool changes",
         ),
         (
             lambda events: replay(events + log(5, 1, (pool_of(9, 7, 8),)), ContextPolicy("told", listen)),

@@ -6,7 +6,7 @@ In the page matplotlib's own picture is kept, and the numbers of its paths are w
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from itertools import islice, pairwise, product
+from itertools import pairwise, product
 from typing import Annotated, Any
 
 import numpy as np
@@ -24,8 +24,9 @@ from fairlib.book.sliders import check_sliders
 from fairlib.checks import PositiveInt, checked
 from fairlib.core.arms import Bandit
 from fairlib.core.ridge import Ridge
-from fairlib.engine import simulate as engine
-from fairlib.engine.seeding import root, streams
+from fairlib.engine.runner import Runner, make_runner
+from fairlib.engine.seeding import root
+from fairlib.engine.simulate import recorded_rounds
 from fairlib.engine.stepping import ArmsSession, make_session
 from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.rule import Array, Seen
@@ -177,7 +178,7 @@ class Live:
         checks.instance("means", means, str | None, "a string, what the means of the arms are called")
         self.shows, self.alt, self.problem, self.policy, self.settings = shows, alt, problem, policy, settings
         self.horizon, self.runs = horizon, runs
-        self.rounds = None if rounds is None else engine.recorded_rounds(rounds, self.horizon)
+        self.rounds = None if rounds is None else recorded_rounds(rounds, self.horizon)
         self.seed, self.means = seed, means
 
 
@@ -230,7 +231,7 @@ class Plays:
         self.several = isinstance(live.policy, list | tuple)
         self._policies = list(live.policy) if self.several else [live.policy]
         self.start = self._ready({name: slider.start for name, slider in sliders.items()})
-        self.rounds = engine.recorded_rounds(live.rounds, live.horizon).tolist()
+        self.rounds = recorded_rounds(live.rounds, live.horizon).tolist()
         stops = sliders["rounds"].values if "rounds" in sliders else (live.horizon,)
         if not all(isinstance(stop, int) and 1 <= stop <= live.horizon for stop in stops):
             raise ValueError(f"rounds must be whole numbers from 1 to the horizon, {live.horizon}, not {stops}")
@@ -252,35 +253,28 @@ class Plays:
     def played(self, setting: Mapping[str, Any], run: int, seen: bool = False) -> dict[str, Any]:
         """Play a run; return what it leaves, by name, and if asked for what its rule has seen."""
         last = int(setting.get("rounds", self.rounds[-1]))
-        rounds = [*(t for t in self.rounds if t < last), last]
+        rounds = np.array([*(t for t in self.rounds if t < last), last])
         games = self._ready(setting)
-        each = [self.recorded_rounds(game, run, rounds) for game in games]
+        runners = [make_runner(game, self.live.horizon, rounds, root(self.live.seed)) for game in games]
+        each = [self._recorded(runner, run) for runner in runners]
         left = {name: np.stack([one[name] for one in each]) if self.several else each[0][name] for name in each[0]}
-        left["recorded"] = np.array(rounds)
+        left["recorded"] = rounds
         if isinstance(games[0], ArmsSession):
             left["means"] = games[0].problem.arms.means
-        if not seen:
-            return left
-        step = next(
-            islice(games[0].rounds(self.live.horizon, *streams(root(self.live.seed), run), run), last - 1, None)
-        )
-        if isinstance(games[0], ArmsSession):  # what is not watched goes on: it is that of the round's end
-            return left | {
-                "t": last + 1,
-                "plays": step.selected,
-                "observed": step.seen.observed,
-                "total": step.seen.total,
-            }
-        return left | {"mean": step.ridge.mean, "root": step.ridge.root}
+        if seen:
+            after = runners[0].seen()
+            if "selected" in after:  # on arms, where the picture calls the counts at the recorded rounds so
+                left |= {"t": last + 1, "plays": after.pop("selected")}
+            left |= after
+        return left
 
-    def recorded_rounds(self, game: Any, run: int, rounds: list[int]) -> dict[str, Any]:
-        """Play a run of a game to the last of some rounds; return what is recorded of it."""
-        sizes = {**game.sizes, "T": self.live.horizon}
-        selected, reward = np.zeros((len(rounds), sizes["K"]), np.int64), np.zeros(len(rounds))
-        sums, watch = np.zeros((len(rounds), game.metrics.length(sizes))), np.zeros(16, np.int64)
-        play = engine.play_stepped if game.interpreted else engine.play_compiled
-        play(game, self.live.horizon, np.array(rounds), root(self.live.seed), selected, reward, sums, watch, run)
-        return {"selected": selected, "reward": reward, **game.metrics.memory(sums, sizes)}
+    def _recorded(self, runner: Runner, run: int) -> dict[str, Any]:
+        """Play a run of a game; return what is recorded of it."""
+        metrics, sizes, rounds = runner.game.metrics, runner.sizes, runner.recorded.size
+        selected, reward = np.zeros((rounds, sizes["K"]), np.int64), np.zeros(rounds)
+        sums = np.zeros((rounds, metrics.length(sizes)))
+        runner.play(run, selected, reward, sums, np.zeros(16, np.int64))
+        return {"selected": selected, "reward": reward, **metrics.memory(sums, sizes)}
 
     def page(self) -> list[dict[str, Any]]:
         """Return the numbers of each policy's games: one game for all words of its sliders, and how it moves."""

@@ -15,8 +15,8 @@ from fairlib.checks import PositiveInt, checked
 from fairlib.core.contexts import ContextPolicy
 from fairlib.core.policy import Policy
 from fairlib.engine.agent import Agent
+from fairlib.engine.runner import check_memory
 from fairlib.engine.seeding import AnySeed, root, streams
-from fairlib.engine.simulate import check_memory
 from fairlib.engine.stepping import AnyPolicy, GivenArms, GivenDimension, GivenHorizon
 from fairlib.rules.rule import Seen
 

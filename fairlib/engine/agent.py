@@ -82,9 +82,7 @@ class Agent:
             self.ridge = fresh_ridge(policy.ridge, sizes["d"])
             self.past = fresh_past(sizes["T"] if self.history else 0, k, sizes["d"])
         self._unread: list[tuple[int, float, int, float]] = []
-        self.cursors = np.zeros(
-            2 * policy.bound_rule.readers, np.int64
-        )  # what each reader has yet to read: from, to
+        self.cursors = np.zeros(2 * policy.bound_rule.readers, np.int64)  # what each reader has yet to read: from, to
         self._columns = self._as_columns()
 
     @property

@@ -26,8 +26,8 @@ from fairlib import checks
 from fairlib.core.arms import Bandit, bernoulli
 from fairlib.core.contexts import ContextBandit, ContextPolicy, sphere
 from fairlib.core.policy import Policy
+from fairlib.engine.runner import check_memory
 from fairlib.engine.seeding import root, streams
-from fairlib.engine.simulate import check_memory
 from fairlib.engine.stepping import AnyPolicy, ArmsSession, GivenArms, Session, make_session
 from fairlib.rules.argument_block import BlockCall
 from fairlib.rules.rule import Rule

@@ -11,7 +11,8 @@ from fairlib.core.contexts import CONTEXT_METRICS, CONTEXT_RULE, PAST, ROUND
 from fairlib.core.policy import RULE
 from fairlib.core.ridge import RIDGE, absorb
 from fairlib.core.steps import select
-from fairlib.rules.jit import compiled
+from fairlib.rules.argument_block import function_at
+from fairlib.rules.jit import compiled, helper
 
 _BUCKETS = 2**18
 
@@ -148,6 +149,7 @@ def field_types(run: Any) -> dict[str, Any]:
     return {name: get_args(hint)[1] for name, hint in get_type_hints(run, include_extras=True).items()}
 
 
+@helper(forceinline=False)
 def play_rounds(rule: Any, draw: Any, delay: Any, metrics: Any, run: ArmsRun) -> int:
     """Play one run; return 0, or the round in which the rule was at fault, or negative where the environment was."""
     plays, has_delay, capacity, recorded, watch = run.plays, run.has_delay, run.capacity, run.recorded, run.watch
@@ -268,6 +270,7 @@ def play_rounds(rule: Any, draw: Any, delay: Any, metrics: Any, run: ArmsRun) ->
     return 0
 
 
+@helper(forceinline=False)
 def play_contexts(rule: Any, draw: Any, metrics: Any, run: ContextsRun) -> int:
     """Play one run with contexts; return as `play_rounds` does."""
     recorded, watch, p, selected, sums = run.recorded, run.watch, run.p, run.selected, run.sums
@@ -332,31 +335,39 @@ def play_contexts(rule: Any, draw: Any, metrics: Any, run: ContextsRun) -> int:
     return 0
 
 
-def _signature(run: Any, *forms: Any) -> Any:
-    """Return the types of a loop: the functions that it calls, and its run."""
-    functions = [types.FunctionType(form.compiled) for form in forms]
-    return int64(*functions, types.NamedTuple(list(field_types(run).values()), run))
+_rule, _draw, _delay, _metrics = (function_at(each.compiled) for each in (RULE, DRAW, DELAY, METRICS))
+_context_rule, _round, _context_metrics = (
+    function_at(each.compiled) for each in (CONTEXT_RULE, ROUND, CONTEXT_METRICS)
+)
+
+
+def _arms_loop(functions: Any, run: ArmsRun) -> int:
+    """Play one run; the functions are given by their addresses."""
+    rule, draw, delay, metrics = functions
+    return play_rounds(_rule(rule), _draw(draw), _delay(delay), _metrics(metrics), run)
+
+
+def _context_loop(functions: Any, run: ContextsRun) -> int:
+    """Play one run with contexts; the functions are given by their addresses."""
+    rule, draw, metrics = functions
+    return play_contexts(_context_rule(rule), _round(draw), _context_metrics(metrics), run)
 
 
 @cache
-def compiled_arms_loop() -> Any:
-    """Return `play_rounds`, compiled.
+def compiled_loop(run: Any) -> Any:
+    """Return a loop, compiled: one for all policies on arms, and one for all where arms have contexts.
+
+    Parameters
+    ----------
+    run : type
+        `ArmsRun` or `ContextsRun`.
 
     Returns
     -------
     callable
-        The compiled loop, one for all policies.
+        What takes the addresses of the functions that `play_rounds` or `play_contexts` calls, in their order, and a
+        run of that type.
     """
-    return compiled(play_rounds, _signature(ArmsRun, RULE, DRAW, DELAY, METRICS))
-
-
-@cache
-def compiled_context_loop() -> Any:
-    """Return `play_contexts`, compiled.
-
-    Returns
-    -------
-    callable
-        The compiled loop, one for all policies.
-    """
-    return compiled(play_contexts, _signature(ContextsRun, CONTEXT_RULE, ROUND, CONTEXT_METRICS))
+    loop, called = (_arms_loop, 4) if run is ArmsRun else (_context_loop, 3)
+    signature = int64(types.UniTuple(int64, called), types.NamedTuple(list(field_types(run).values()), run))
+    return compiled(loop, signature)

@@ -9,11 +9,13 @@ and must not be kept.
 """
 
 from collections.abc import Callable
+from functools import cache
 from operator import is_, itemgetter
 from typing import Any
 
 import numpy as np
 from numba import carray, float64, int64, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -42,11 +44,10 @@ def pack_arrays(*arrays: NDArray[Any]) -> NDArray[np.int64]:
     >>> block[0] == x.ctypes.data, block[1:]
     (np.True_, array([2, 3, 0]))
     """
-    block = np.zeros(_NUMBERS * len(arrays), np.int64)
-    for i, array in enumerate(arrays):
-        block[_NUMBERS * i] = array.ctypes.data
-        block[_NUMBERS * i + 1 : _NUMBERS * i + 1 + array.ndim] = array.shape
-    return block
+    numbers: list[int] = []
+    for array in arrays:
+        numbers += array.ctypes.data, *array.shape, *[0] * (_NUMBERS - 1 - array.ndim)
+    return np.array(numbers, np.int64)
 
 
 @intrinsic
@@ -97,6 +98,61 @@ def float_3d(block, i):
     """Return array i of a block, float64 with three axes; for compiled code only."""
     shape = (_number(block, 4 * i + 1), _number(block, 4 * i + 2), _number(block, 4 * i + 3))
     return carray(_pointer(_number(block, 4 * i)), shape, np.float64)
+
+
+def function_at(signature: Any) -> Any:
+    """Return what makes a function of an address, for compiled code only.
+
+    Numba takes as long to look up a compiled function that is handed to it as UCB1 takes for a thousand rounds.
+
+    Parameters
+    ----------
+    signature : numba signature
+        The function's.
+
+    Returns
+    -------
+    callable
+        In compiled code, it returns the function whose `code_address` it is given.
+    """
+    kind = types.FunctionType(signature)
+
+    @intrinsic
+    def function(typingctx, address):
+        def build(context, builder, _, args):
+            made = cgutils.create_struct_proxy(kind)(context, builder)
+            # Numba calls what lies at `jit_addr`, which can raise; the others are for code that is not its own.
+            made.jit_addr = builder.inttoptr(args[0], made.jit_addr.type)
+            made.c_addr = made.py_addr = made.jit_addr.type(None)
+            return made._getvalue()
+
+        return kind(types.int64), build
+
+    return function
+
+
+@cache  # compiled functions are kept as long as the process lives, see `BoundRule.compiled`
+def code_address(compiled: Any) -> int:
+    """Return where the machine code of a function lies that is compiled for one signature; hold it while that is used.
+
+    Parameters
+    ----------
+    compiled : callable
+        The compiled function.
+
+    Returns
+    -------
+    int
+        The address.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> code_address(fl.ucb1().bound_rule.compiled()) > 0
+    True
+    """
+    result = next(iter(compiled.overloads.values()))
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
 READERS = {

@@ -298,6 +298,7 @@ def _compile(made: Any, signature: Any) -> None:
     made.disable_compile()
 
 
+@cache  # to look at the overloads, Numba hashes all types of the signature
 def entry_point(made: Any) -> Any:
     """Return what a function that is compiled for one signature calls once it has looked at the types.
 

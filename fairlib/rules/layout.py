@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -223,7 +224,7 @@ class Layout:
     def _lie(self, sizes: Mapping[str, int]) -> tuple[list[Array], list[int]]:
         """Return the arrays, and where each begins."""
         arrays = [each(sizes) if callable(each) else each for each in self._arrays]
-        return arrays, np.cumsum([len(self._slots), *(each.size for each in arrays)]).tolist()
+        return arrays, list(accumulate((each.size for each in arrays), initial=len(self._slots)))
 
     @property
     def placed(self) -> tuple[int, int]:
@@ -274,7 +275,7 @@ class Layout:
         }
 
     def _starts(self, sizes: Mapping[str, int]) -> list[int]:
-        return np.cumsum([0, *(math.prod(shape(sizes)) for shape in self._blocks)]).tolist()
+        return list(accumulate((math.prod(shape(sizes)) for shape in self._blocks), initial=0))
 
 
 class _Place(NamedTuple):
