@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -218,13 +219,7 @@ class BoundRule:
     @property
     def names(self) -> dict[str, Any]:
         """What the names in the text stand for that it does not define itself."""
-        return self._functions(self.text)
-
-    def _functions(self, text: str) -> dict[str, Any]:
-        """Return what a text calls besides what it defines itself, by name."""
-        given = {each.__name__: each for each in (*READERS.values(), *self.form.tuples.values())}
-        known = TOOLS | given | self._laid_out.functions
-        return {name: each for name, each in known.items() if re.search(rf"\b{name}\b", text)}
+        return _called(self.form, self.text, self._laid_out.functions)
 
     @property
     def _laid_out(self) -> Layout:
@@ -313,9 +308,7 @@ class BoundRule:
     def compiled(self) -> Any:
         """Return the compiled function; the same one as long as nothing that it is made of has changed."""
         layout = self._laid_out
-        text = self.form.with_block(layout.text())
-        functions = self._functions(text)
-        ours = all(is_package_function(each) for each in functions.values())
+        text, functions, ours = _with_functions(self.form, layout.text(), tuple(layout.functions.items()))
         key = (text, tuple(functions.items()), None if ours else snapshot(functions.values()))
         if key not in _compiled:
             if ours:
@@ -381,6 +374,23 @@ def describe_game(game: Any) -> str:
         if each.init and not (np.ndim(value) == 0 and value == each.default):
             said.append(format_setting(value) if i == 0 else f"{each.name}={format_setting(value)}")
     return f"{type(game).__name__}({', '.join(said)})"
+
+
+def _called(form: CallSignature, text: str, functions: dict[str, Any]) -> dict[str, Any]:
+    """Return what a text calls besides what it defines itself, by name."""
+    known = TOOLS | {each.__name__: each for each in (*READERS.values(), *form.tuples.values())} | functions
+    used = set(re.findall(r"\w+", text))
+    return {name: each for name, each in known.items() if name in used}
+
+
+@lru_cache(maxsize=1000)  # policies and games that differ in their numbers have the same text
+def _with_functions(
+    form: CallSignature, text: str, functions: tuple[tuple[str, Any], ...]
+) -> tuple[str, dict[str, Any], bool]:
+    """Return a text that takes its arrays in a block, what it calls, and whether all of that is the package's."""
+    text = form.with_block(text)
+    called = _called(form, text, dict(functions))
+    return text, called, all(is_package_function(each) for each in called.values())
 
 
 _ENGINE = ("seen", "feedback", "now", "ridge", "past", "rng")

@@ -13,7 +13,7 @@ import textwrap
 import types
 import weakref
 from collections.abc import Collection, Iterable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,13 +118,21 @@ def names_used(function: Any) -> Iterator[Step]:
     >>> [step.path for step in names_used(lambda x: np.linalg.norm(x.total)) if step.kind == "attribute"]
     [('np', 'linalg'), ('np', 'linalg', 'norm'), ('x', 'total')]
     """
-    kinds = {"LOAD_GLOBAL": "global", "LOAD_NAME": "name", "LOAD_ATTR": "attribute", "LOAD_METHOD": "attribute"}
-    for code in codes(function.__code__):
+    yield from _steps(function.__code__)
+
+
+_KINDS = {"LOAD_GLOBAL": "global", "LOAD_NAME": "name", "LOAD_ATTR": "attribute", "LOAD_METHOD": "attribute"}
+
+
+@lru_cache(maxsize=1000)  # whoever makes many policies has the same rule looked through each time
+def _steps(function: types.CodeType) -> tuple[Step, ...]:
+    steps = []
+    for code in codes(function):
         path: tuple[str, ...] = ()
         for step in dis.get_instructions(code):
             if step.opname == "EXTENDED_ARG":
                 continue
-            kind, name = kinds.get(step.opname, step.opname), step.argval
+            kind, name = _KINDS.get(step.opname, step.opname), step.argval
             if step.opname.startswith("LOAD_FAST"):
                 kind = "local"
             elif step.opname.startswith("LOAD_DEREF"):
@@ -135,7 +143,8 @@ def names_used(function: Any) -> Iterator[Step]:
                 path = (*path, name) if path else ()
             else:
                 path = (name,) if kind in ("global", "name", "free", "local") else ()
-            yield Step(kind, name, path, code is not function.__code__)
+            steps.append(Step(kind, name, path, code is not function))
+    return tuple(steps)
 
 
 def reached(function: Any, ours: bool = False) -> Iterator[tuple[str, Any]]:
