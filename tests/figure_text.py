@@ -48,19 +48,23 @@ def explored(explorer: Any) -> dict[str, Any]:
     from fairlib.book.explorers import _draw  # the kernel's, not the one of whoever tests
     from fairlib.book.sliders import setting_text  # the kernel's, not the one of whoever tests
 
-    pictures: list[Figure] = []
+    def told_at(setting: dict[str, Any]) -> list[str]:
+        pictures: list[Figure] = []
+
+        def figure(**values: Any) -> Figure:
+            pictures.append(explorer._figure(**values))
+            return pictures[-1]
+
+        frame = _draw(figure, setting)
+        return [f"says: {frame.alt}", *drawn(pictures.pop())]
+
     settings = [start := explorer._start]
     for name, slider in explorer._sliders.items():
         settings += [start | {name: slider.values[at]} for at in (0, (len(slider.values) - 1) // 2, -1)]
-
-    def figure(**setting: Any) -> Figure:
-        pictures.append(explorer._figure(**setting))
-        return pictures[-1]
-
-    said = {}
-    for reads, setting in {setting_text(setting): setting for setting in settings}.items():
-        frame = _draw(figure, setting)
-        said[reads] = [f"says: {frame.alt}", *drawn(pictures.pop())]
+    named = {setting_text(setting): setting for setting in settings}
+    said = {reads: told_at(setting) for reads, setting in named.items()}
+    ends = next(iter(named)), list(named)[-1]
+    explorer._altered = lambda: [reads for reads in ends if told_at(named[reads]) != said[reads]]
     written = getattr(explorer._figure, "figure", explorer._figure)  # by the chapter
     return {"name": written.__name__, "drawn": said}
 
