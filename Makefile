@@ -16,11 +16,12 @@ PACKAGE := requirements.txt $(call files,fairlib)
 BOOK := _config.yml _toc.yml benchmarks/latest.json $(call files,chapters)
 TESTS := pyproject.toml $(call files,tests) $(call files,benchmarks)
 
-.PHONY: help book test test-full nbval outcomes bench compiler mutants references figures print offline lab sphinx lock clean
+.PHONY: help book test test-pages test-full nbval outcomes bench compiler mutants references figures print offline lab sphinx lock clean
 
 help:
 	@echo "make book        build the book, and say which file to open"
-	@echo "make test        run every chapter and every test, the linter and the type checker"
+	@echo "make test        run every chapter and the package's tests, load each page, and check code and types"
+	@echo "make test-pages  try the pages: on phones, by hand, on paper, in JupyterLab, for readers who can't see them"
 	@echo "make test-full   try all that is tried by samples: bounds, properties, odd inputs (hours)"
 	@echo "make nbval       run every chapter as a Jupyter notebook, with nbval and nothing of ours (half an hour)"
 	@echo "make outcomes    store what the last run of make test said, for the pages to show (commit first)"
@@ -40,7 +41,10 @@ book: _build/book.done
 	@echo "    $(CURDIR)/_build/html/index.html"
 
 test: _build/test.done
-	@echo "All tests passed on these very sources. (To run them again: $(BIN)/pytest)"
+	@echo "These tests passed on these very sources. (The rest: make test-pages. To run all again: $(BIN)/pytest)"
+
+test-pages: _build/pages.done
+	@echo "The tests of the pages passed on these very sources."
 
 # The environment is the lock and nothing else, so a changed lock starts a new one.
 .venv/lock.done: requirements.txt
@@ -62,18 +66,32 @@ _build/executed.done: .venv/lock.done $(PACKAGE) $(BOOK) tests/notebooks.py test
 	@$(BIN)/pytest -q chapters --execute-only
 	@touch $@
 
-# Sphinx shows what was executed, and runs nothing. The page of results shows the outcomes of the last test run. After a
-# warning the pages that were read are dropped: Sphinx warns about a page only when it reads it, so the next build would pass.
+# Sphinx shows what was executed, and runs nothing. The pages of results show the outcomes of the last tests: if no more
+# than these has changed, no other page is made anew. After a warning the pages that were read are dropped: Sphinx warns
+# about a page only when it reads it, so the next build would pass.
 _build/book.done: _build/executed.done $(wildcard _build/outcomes.json)
 	@echo "Building the book (warnings are errors)"
-	@$(BIN)/jupyter-book build --all -W -n --keep-going . || { rm -rf _build/.doctrees; exit 1; }
+	@$(BIN)/jupyter-book build $(if $(filter-out _build/outcomes.json,$?),--all) -W -n --keep-going . \
+		|| { rm -rf _build/.doctrees; exit 1; }
 	@touch $@
 
-# The browser test opens the built pages; the last line puts the outcomes on the page of results.
-_build/test.done: $(PACKAGE) $(filter-out %/outcomes.json,$(BOOK)) $(TESTS) | _build/book.done
-	@echo "Running every chapter, every test, the linter and the type checker"
-	@$(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check && $(BIN)/mypy --no-error-summary
-	@$(BIN)/pytest
+# What is left to `make test-pages`: all but that each page loads.
+PAGES = $(filter-out tests/pages/test_loads.py,$(wildcard tests/pages/test_*.py))
+CHECKED = $(PACKAGE) $(filter-out %/outcomes.json,$(BOOK)) $(TESTS)
+
+# The types are checked beside the tests, on the processor that is idle when the last of them run. The browser test opens
+# the built pages; the last line puts the outcomes on the page of results.
+_build/test.done: $(CHECKED) | _build/book.done
+	@echo "Running every chapter, the package's tests, the linter and the type checker"
+	@$(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check
+	@$(BIN)/mypy --no-error-summary & types=$$!; $(BIN)/pytest $(PAGES:%=--ignore=%); tests=$$?; \
+		wait $$types && exit $$tests
+	@touch $@
+	@$(MAKE) --no-print-directory book
+
+_build/pages.done: $(CHECKED) | _build/book.done
+	@echo "Trying the pages"
+	@$(BIN)/pytest $(PAGES)
 	@touch $@
 	@$(MAKE) --no-print-directory book
 
@@ -98,8 +116,8 @@ nbval: .venv/lock.done
 	@cd _build/nbval && $(CURDIR)/$(BIN)/pytest --nbval-lax --nbval-current-env --nbval-cell-timeout 1800 \
 		-n auto --dist loadfile
 
-# What the tests said of a commit is part of the project, so that a book that was only built can show it. Run `make test` on
-# a clean commit, then this, and commit chapters/outcomes.json.
+# What the tests said of a commit is part of the project, so that a book that was only built can show it. Run `make test` and
+# `make test-pages` on a clean commit, then this, and commit chapters/outcomes.json.
 outcomes: .venv/lock.done
 	@$(BIN)/python chapters/extensions/outcomes.py
 

@@ -23,14 +23,16 @@ settings.register_profile(
 settings.load_profile("fairlib")
 
 
+# What takes longest, in this order: all else is handed out while it runs.
+LONGEST = ["test_phones.py", "test_desk.py", "test_lab.py", "test_notebooks.py", "test_compilation.py", "test_rules.py"]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let what takes longest begin first, or one worker waits for another in the end."""
-    # The pages are not the very first, for they show what the chapters left, of which one may still run.
-    longest = ["test_notebooks.py", "test_pages.py"]
 
     def turn(item: pytest.Item) -> tuple[bool, int]:
         name = item.path.name
-        return item.path.parent.name == "tests", longest.index(name) if name in longest else len(longest)
+        return item.path.parent.name in ("tests", "pages"), LONGEST.index(name) if name in LONGEST else len(LONGEST)
 
     items.sort(key=turn)  # what has one turn stays in order: chapters and doctests before the tests
 

@@ -503,7 +503,7 @@ def test_what_is_stored_is_of_tests_that_there_are():
     assert not exists("tests/test_reference_part.py::test_of_a_name_that_is_gone")
     stored = outcomes.record(ROOT).get("outcomes", {})
     gone = [test for test in stored if not exists(test)]
-    assert not gone, "run `make test` on a clean commit, then `make outcomes`"
+    assert not gone, "run `make test` and `make test-pages` on a clean commit, then `make outcomes`"
     assert all(map(exists, outcomes.named(ROOT)))
 
 

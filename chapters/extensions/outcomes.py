@@ -136,7 +136,9 @@ def store(root: pathlib.Path) -> None:
     outcomes = {test: verdict([test], ran) for test in sorted(set(named(root)))}
     missing = [test for test, outcome in outcomes.items() if outcome.startswith("not")]
     if missing:
-        sys.exit(f"On exactly these sources {len(missing)} tests were not run, such as {missing[0]}: run `make test`.")
+        sys.exit(
+            f"On exactly these sources {len(missing)} tests were not run, such as {missing[0]}: `make test test-pages`."
+        )
     if changed := git("status", "--porcelain", "--", *SOURCES, f":!{RECORD}"):
         sys.exit(f"Commit first, for the record names the commit:\n{changed}")
     commit = git("log", "-1", "--format=%h", "--abbrev=7", "--", *SOURCES, f":!{RECORD}")

@@ -23,7 +23,7 @@ def tested(counts: dict[str, dict[str, int]], when: str, pages: list[str], commi
     """Return in Markdown what came of the tests: on exactly these sources, or at a commit.
 
     >>> tested({}, "", [], "")
-    ['No test has been run on exactly these sources; `make test` runs them all.']
+    ['No test has been run on exactly these sources; `make test` and `make test-pages` run them all.']
     >>> counts = {"chapters/own.md": {"passed": 1}, "tests": {"failed": 1}}
     >>> tested(counts, "2 May 2026", ["own"], "")[0]
     'On exactly these sources 2 tests were run, last on 2 May 2026: 1 passed, 0 skipped and 1 failed.'
@@ -31,7 +31,7 @@ def tested(counts: dict[str, dict[str, int]], when: str, pages: list[str], commi
     'As of commit `abc1234` 2 tests were run, last on 2 May 2026: 1 passed, 0 skipped and 1 failed.'
     """
     if not counts:
-        return ["No test has been run on exactly these sources; `make test` runs them all."]
+        return ["No test has been run on exactly these sources; `make test` and `make test-pages` run them all."]
     of_pages = {f"chapters/{page}.md": f"{{doc}}`{page}`" for page in pages}
     groups = sorted(counts, key=lambda group: [*of_pages, group].index(group))
     passed, skipped, failed = (sum(count.get(kind, 0) for count in counts.values()) for kind in KINDS)

@@ -29,7 +29,7 @@ from fairlib.merit import exponential
 from fairlib.ranks import fair_greedy
 from fairlib.shares import SharedBandit
 
-ASSETS = Path(__file__).parents[1] / "chapters" / "assets"
+ASSETS = Path(__file__).parents[2] / "chapters" / "assets"
 SCRIPTS = ("runtime.js", "playground-games.js", "playground.js")
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Playground</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">

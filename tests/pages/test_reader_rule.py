@@ -10,13 +10,13 @@ import jupytext
 import numpy as np
 import pytest
 from js_engine import evaluated, games
-from test_playground import BAD, EXP3, WINNING
 
 import fairlib as fl
 from fairlib.book.playground import EXAMPLE, own_contents
 from fairlib.core import Rule, largest, share_out
 from fairlib.delays import geometric
 from fairlib.web.reader_rule import translated
+from pages.test_playground import BAD, EXP3, WINNING
 
 KNOWN = own_contents()["known"]
 SENTENCES = {text: said for text, said in BAD.items() if said.startswith("Line")} | {
@@ -65,7 +65,7 @@ def test_settings_come_as_a_policy_keeps_them(asked, given):
 
 def printed_rules() -> dict[str, str]:
     """Return the example rules of the README and of *Writing your own*, each as it is printed, by its name."""
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     cells = [cell.source for cell in jupytext.read(root / "chapters" / "own.md").cells if cell.cell_type == "code"]
     blocks = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     found: dict[str, str] = {}

@@ -1,0 +1,194 @@
+"""Open pages of the built book in a browser, and read what is there."""
+
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from axe_core_python.selenium import Axe
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+
+ROOT = Path(__file__).parents[2]
+TOC = ROOT / "_toc.yml"
+PAGES = [
+    f"{name}.html"
+    for name in re.findall(r"^[\s-]*(?:root|file):\s*(\S+)", TOC.read_text(encoding="utf-8"), re.MULTILINE)
+]
+each_page = pytest.mark.parametrize("page", PAGES)
+
+
+def visit(browser: webdriver.Chrome, url: str, scheme: str = "light", width: int = 1280) -> None:
+    """Open a page, and wait until its pictures are there."""
+    screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    use_scheme(browser, scheme)
+    browser.get("about:blank")
+    for log in ("browser", "performance"):
+        browser.get_log(log)
+    browser.get(url)
+    browser.execute_async_script(
+        """
+        const done = arguments[0];
+        document.querySelectorAll("img").forEach((image) => { image.loading = "eager"; });
+        const pictures = [...document.images].map((image) => image.decode().catch(() => {}));
+        Promise.all([document.fonts.ready, ...pictures]).then(() => done(), done);
+        """
+    )
+
+
+def use_scheme(browser: webdriver.Chrome, scheme: str) -> None:
+    """Let the system be light or dark, and ask for no movement."""
+    features = [
+        {"name": "prefers-color-scheme", "value": scheme},
+        {"name": "prefers-reduced-motion", "value": "reduce"},
+    ]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+
+def network(browser: webdriver.Chrome) -> tuple[list[str], list[str]]:
+    """Return the addresses that were asked for since `visit`, and what went wrong with them."""
+    asked, failed = [], []
+    for entry in browser.get_log("performance"):
+        message = json.loads(entry["message"])["message"]
+        params = message["params"]
+        if message["method"] == "Network.requestWillBeSent":
+            asked.append(params["request"]["url"])
+        elif message["method"] == "Network.responseReceived" and params["response"]["status"] >= 400:
+            failed.append(f"{params['response']['status']} {params['response']['url']}")
+    return asked, failed
+
+
+def outer(element: WebElement) -> str:
+    return (element.get_attribute("outerHTML") or "")[:200]
+
+
+def errors(browser: webdriver.Chrome) -> list[str]:
+    return [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+
+
+class View(NamedTuple):
+    """A page as it stands in the browser, and what was asked for and went wrong while it loaded."""
+
+    page: str
+    scheme: str
+    width: int
+    asked: list[str]
+    failed: list[str]
+    errors: list[str]
+
+
+DESK, PHONE, SMALL = ("light", 1280), ("dark", 390), ("light", 360)
+
+
+def seen_at(*screens: tuple[str, int]) -> pytest.MarkDecorator:
+    """Run a test on each page, at each of some schemes and widths."""
+    views = [(page, *screen) for page in PAGES for screen in screens]
+    return pytest.mark.parametrize("view", views, indirect=True, ids=lambda view: "-".join(map(str, view)))
+
+
+def send(browser: webdriver.Chrome, key: str) -> WebElement:
+    """Press a key where the keyboard is, and return where it is then."""
+    ActionChains(browser).send_keys(key).perform()
+    return browser.switch_to.active_element
+
+
+def press(slider: WebElement, key: str) -> tuple[str | None, ...]:
+    """Press a key on a slider, and return all that should follow: position, words, picture, alt text."""
+    slider.send_keys(key)
+    explorer = slider.find_element(By.XPATH, "ancestor::*[contains(@class, 'fair-explorer')]")
+    picture = explorer.find_element(By.TAG_NAME, "img")
+    # A live explorer computes, for a moment.
+    WebDriverWait(explorer, 10, 0.05).until(lambda explorer: explorer.get_attribute("aria-busy") is None)
+    decode = "const [image, done] = arguments; image.decode().then(() => done(image.src), () => done(null));"
+    source = slider.parent.execute_async_script(decode, picture)
+    alt = picture.get_attribute("alt")
+    words = slider.find_element(By.XPATH, "ancestor::*[@class='slider']//output").text
+    assert source, f"the picture is broken at {words}"
+    assert slider.get_attribute("aria-valuetext") == words
+    assert explorer.find_element(By.CSS_SELECTOR, "[role=status]").get_attribute("textContent") == alt
+    return slider.get_attribute("value"), words, source, alt
+
+
+def check_load(view: View, site: str, browser: webdriver.Chrome) -> None:
+    """Check that a page has asked nobody else for anything, and that its pictures and outputs are there."""
+    inside = (site, "data:", "blob:", "about:", "chrome")
+    assert not [url for url in view.asked if not url.startswith(inside)], "asked another host"
+    assert not view.failed
+    assert not view.errors
+    assert browser.execute_script("return document.documentElement.dataset.theme") == view.scheme
+    article = browser.find_element(By.TAG_NAME, "article")
+    outputs = article.find_elements(By.CSS_SELECTOR, ".cell_output")
+    assert not [output.text for output in outputs if "Traceback (most recent call last)" in output.text]
+    pictures = browser.find_elements(By.CSS_SELECTOR, "img")
+    assert not [outer(image) for image in pictures if image.get_property("naturalWidth") == 0], "broken pictures"
+    pictures = article.find_elements(By.CSS_SELECTOR, "img")
+    assert not [outer(image) for image in pictures if not image.get_attribute("alt")], "pictures without alt text"
+
+
+OF_THE_THEME = {"aria-required-children"}  # docutils' bibliography: a list of entries by a role that axe does not know
+
+
+def check_accessible(view: View, browser: webdriver.Chrome) -> None:
+    """By day and by night: the page as it stands changes with the system, and no more of it than its colours.
+
+    What only a phone shows is the same on each page, and its colours are seen on the first alone.
+    """
+    # MathJax speaks for itself, and a page has a hundred thousand nodes of its formulas. Of its code's words, of which
+    # it has as many, one of each colour stays: the others are text.
+    browser.execute_script(
+        """
+        document.querySelectorAll("mjx-container").forEach((node) => node.replaceWith("formula"));
+        document.querySelectorAll("article details").forEach((fold) => { fold.open = true; });
+        const ground = new Map(), seen = new Set(), again = [];
+        document.querySelectorAll("article :is(pre, .sig) span").forEach((word) => {
+          const box = word.closest("pre, .sig");
+          if (!ground.has(box)) ground.set(box, getComputedStyle(box).backgroundColor);
+          const look = `${box.className} ${ground.get(box)} ${word.className}`;
+          if (seen.has(look)) again.push(word); else seen.add(look);
+        });
+        // Only now, as a style asked for between two changes is computed anew for the whole page.
+        again.forEach((word) => word.replaceWith(...word.childNodes));
+        document.body.normalize();
+        """
+    )
+    browser.execute_script(Axe().axe_script)
+    other = "light" if view.scheme == "dark" else "dark"
+    in_colour = ["color-contrast", "link-in-text-block"]
+    checks: list[tuple[str, dict[str, object]]] = [(view.scheme, {}), (other, {"runOnly": in_colour})]
+    if view.width != DESK[1] and view.page != PAGES[0]:
+        checks = [(view.scheme, {"rules": {name: {"enabled": False} for name in in_colour}})]
+    serious = []
+    for scheme, options in checks:
+        use_scheme(browser, scheme)
+        theme = "return document.documentElement.dataset.theme"
+        WebDriverWait(browser, 5, 0.05).until(lambda browser: browser.execute_script(theme) == scheme)  # noqa: B023
+        found = browser.execute_async_script(
+            "const [options, done] = arguments; axe.run(document, options).then((found) => done(found.violations));",
+            {"resultTypes": ["violations"], **options},  # else it takes twice as long
+        )
+        serious += [
+            (scheme, each["id"], each["nodes"][0]["html"][:200])
+            for each in found
+            if each["impact"] in ("serious", "critical") and each["id"] not in OF_THE_THEME
+        ]
+    assert not serious
+
+
+def move_every_slider(browser: webdriver.Chrome) -> int:
+    sliders = browser.find_elements(By.CSS_SELECTOR, ".fair-explorer:has(img) [type=range]")
+    for slider in sliders:
+        assert slider.accessible_name
+        slider.send_keys(Keys.END)  # or Home would move nothing when the slider starts there
+        home, right, end = (press(slider, key) for key in (Keys.HOME, Keys.ARROW_RIGHT, Keys.END))
+        assert (home[0], right[0], end[0]) == ("0", "1", slider.get_attribute("max"))
+        for before, after in ((home, right), (home, end)):
+            same = [name for name, a, b in zip(("value", "output", "src", "alt"), before, after, strict=True) if a == b]
+            assert not same, f"{slider.accessible_name}: {same} stayed from {before[1]} to {after[1]}"
+        assert press(slider, Keys.HOME) == home
+    return len(sliders)

@@ -1,0 +1,166 @@
+"""What a reader does on a page: keys, previews, folds and sliders."""
+
+import time
+from pathlib import Path
+
+import pytest
+from pages.browsing import (
+    PAGES,
+    errors,
+    move_every_slider,
+    network,
+    outer,
+    send,
+    visit,
+)
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+
+
+def test_a_reference_shows_what_it_points_to(book: Path, browser: webdriver.Chrome) -> None:
+    """From a disk, by the keyboard."""
+    visit(browser, (book / "chapters/shares.html").as_uri())
+    shown = browser.execute_async_script(
+        """
+        const done = arguments[0];
+        const link = document.querySelector("article a.internal[href$='#thm-ucb1']");
+        const shown = () => [link.getAttribute("aria-describedby"), document.querySelector(".preview").textContent];
+        link.scrollIntoView();
+        link.focus({ focusVisible: true });
+        setTimeout(() => done(shown()), 2000);
+        """
+    )
+    assert shown[0] == "preview"
+    assert "UCB1, gap by gap" in shown[1]
+    browser.find_element(By.TAG_NAME, "body").send_keys(Keys.ESCAPE)
+    assert not browser.find_element(By.CLASS_NAME, "preview").is_displayed()
+
+
+def test_the_tab_key_stops_once_at_what_belongs_together(site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/chapters/shares.html")
+    stops: list[WebElement] = []
+    while (stop := send(browser, Keys.TAB)).tag_name != "body":
+        assert stop not in stops
+        stops.append(stop)
+    assert len(stops) <= 60
+    for inside in ("nav.bd-links a", "nav.page-toc a", ".solution .toggle-button", ".fair-answers input"):
+        assert len(set(browser.find_elements(By.CSS_SELECTOR, inside)) & set(stops)) == 1
+    lost = browser.execute_script(
+        """
+        const places = [...document.querySelectorAll("a[href]:not(.headerlink), button, input, summary")]
+          .filter((place) => place.checkVisibility({ visibilityProperty: true }));
+        const reached = (place) => place.tabIndex === 0 || place.dataset.together;
+        return places.filter((place) => !reached(place) && !place.closest(".solution > .admonition-title"))
+          .filter((place) => !places.some((other) => reached(other) && other.href && other.href === place.href))
+          .map((place) => place.outerHTML);
+        """
+    )
+    assert not lost, "neither Tab nor the arrow keys come there"
+
+
+def test_the_arrow_keys_go_on_from_a_stop(site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/chapters/shares.html")
+    while "current" not in (send(browser, Keys.TAB).get_attribute("class") or ""):
+        pass
+    assert send(browser, Keys.END).text == "Bibliography"
+    assert send(browser, Keys.HOME).text == "Fair bandits"
+    assert send(browser, Keys.ARROW_DOWN).text == "How to read this book"
+    while (first := send(browser, Keys.TAB)).get_attribute("href") != f"{site}/chapters/bandits.html#bandits":
+        pass
+    second = send(browser, Keys.ARROW_RIGHT)
+    assert second.text == "2021"
+    assert send(browser, Keys.ARROW_LEFT) == first
+    time.sleep(1)  # longer than a preview stays that is no longer wanted
+    assert "Bandits in one sitting" in browser.find_element(By.CLASS_NAME, "preview").text
+    send(browser, Keys.ENTER)
+    WebDriverWait(browser, 5).until(lambda browser: browser.current_url.endswith("/bandits.html#bandits"))
+
+
+def test_a_button_in_the_head_shows_that_the_keyboard_is_on_it(site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/chapters/shares.html")
+    look = """
+        const style = getComputedStyle(arguments[0]);
+        return [style.outlineStyle === "none" ? "0px" : style.outlineWidth, style.boxShadow];
+    """
+    bare, seen = (["0px", "none"], set())
+    while (stop := send(browser, Keys.TAB)).tag_name != "body":
+        if browser.execute_script("return !!arguments[0].closest('.bd-header-article')", stop):
+            assert browser.execute_script(look, stop) != bare, outer(stop)
+            seen.add(stop.accessible_name)
+    assert {"Toggle primary sidebar", "Download this page"} <= seen
+
+
+def test_a_picture_fades_while_it_is_computed(site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/chapters/shares.html")
+    explorer = browser.find_element(By.CSS_SELECTOR, ".fair-explorer:has(img)")
+    picture = explorer.find_element(By.TAG_NAME, "img")
+    assert picture.value_of_css_property("opacity") == "1"
+    browser.execute_script("arguments[0].setAttribute('aria-busy', 'true')", explorer)
+    WebDriverWait(picture, 5).until(lambda picture: float(picture.value_of_css_property("opacity")) < 0.5)
+
+
+def test_a_proof_folds_to_the_names_of_its_steps(site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/chapters/bandits.html")
+    button = browser.find_element(By.CSS_SELECTOR, "#thm-ucb1 + .proof > button.steps")
+    proof = button.find_element(By.XPATH, "..")
+    whole = proof.text
+    assert "Suppose that in round" in whole
+    button.send_keys(Keys.ENTER)
+    assert button.get_attribute("aria-pressed") == "true"
+    names = proof.text
+    assert [name[:6] for name in names.splitlines() if name.startswith("Step ")] == [f"Step {n}" for n in (1, 2, 3, 4)]
+    assert "Suppose that in round" not in names
+    button.send_keys(Keys.SPACE)
+    assert proof.text == whole
+
+
+@pytest.mark.parametrize("place", ["bandits.html#thm-ucb1", "bandits.html#ex-kl", "errata.html#e-p1"])
+def test_a_statement_shows_its_address(place: str, site: str, browser: webdriver.Chrome) -> None:
+    page, name = place.split("#")
+    visit(browser, f"{site}/chapters/{page}")
+    link = browser.find_element(By.CSS_SELECTOR, f"#{name} > .admonition-title > a.headerlink, p#{name} > a.headerlink")
+    assert not link.is_displayed()
+    title = link.find_element(By.XPATH, "..")
+    ActionChains(browser).scroll_to_element(title).move_to_element_with_offset(title, 0, 0).perform()
+    assert link.is_displayed()
+    assert link.get_attribute("href") == f"{site}/chapters/{place}"
+
+
+def test_page_needs_no_server(book: Path, browser: webdriver.Chrome) -> None:
+    moved = 0
+    for page in PAGES:
+        visit(browser, (book / page).as_uri())
+        moved = move_every_slider(browser)
+        if moved:
+            break
+    assert moved, "no page has a slider"
+    asked, _ = network(browser)
+    assert not [url for url in asked if not url.startswith(("file:", "data:", "blob:", "about:", "chrome"))]
+    assert not errors(browser)
+
+
+WIDE = ".proof-map, .pst-scrollable-table-container"
+
+
+@pytest.mark.parametrize(("page", "width"), [("map", 390), ("map", 1280), ("notation", 390), ("speed", 390)])
+def test_what_is_wide_fades_and_can_be_scrolled(page: str, width: int, site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/chapters/{page}.html", width=width)
+    boxes = browser.execute_script(
+        """
+        return [...document.querySelectorAll(`article :is(${arguments[0]})`)]
+          .filter((box) => box.scrollWidth > box.clientWidth + 1);
+        """,
+        WIDE,
+    )
+    assert boxes
+    for box in boxes:
+        assert "more-right" in (box.get_attribute("class") or "").split()
+        assert "gradient" in box.value_of_css_property("mask-image")
+        assert box.get_property("tabIndex") == 0
+    browser.execute_script("arguments[0].focus()", boxes[0])
+    ActionChains(browser).send_keys(Keys.ARROW_RIGHT * 3).perform()
+    WebDriverWait(boxes[0], 5).until(lambda box: "more-left" in (box.get_attribute("class") or "").split())

@@ -1,0 +1,68 @@
+"""Each page on a desk: nothing is wider than its box, axe finds no barrier, and the sliders move."""
+
+import re
+
+from pages.browsing import (
+    DESK,
+    View,
+    check_accessible,
+    errors,
+    move_every_slider,
+    press,
+    seen_at,
+    use_scheme,
+)
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.wait import WebDriverWait
+
+
+@seen_at(DESK)
+def test_code_output_and_formulas_are_no_wider_than_their_box(view: View, browser: webdriver.Chrome) -> None:
+    wide = browser.execute_script(
+        """
+        document.querySelectorAll("article details").forEach((fold) => { fold.open = true; });
+        const boxes = ":is(.highlight, .cell_output) pre, div.math mjx-container";
+        return [...document.querySelectorAll(`article :is(${boxes})`)]
+          .filter((box) => box.scrollWidth > box.clientWidth + 1)
+          .map((box) => `${box.scrollWidth} in ${box.clientWidth}: ${box.textContent.slice(0, 200)}`);
+        """
+    )
+    assert not wide
+
+
+@seen_at(DESK)
+def test_a_fold_is_named_by_what_it_opens(view: View, browser: webdriver.Chrome) -> None:
+    buttons = browser.find_elements(By.CSS_SELECTOR, "article .toggle-button")
+    names = [button.accessible_name for button in buttons]
+    for button, name in zip(buttons, names, strict=True):
+        title = button.find_element(By.XPATH, "..").get_attribute("textContent") or ""
+        assert name
+        assert name in " ".join(title.split())
+    solutions = [name for name in names if name.startswith("Solution to")]
+    assert len(set(solutions)) == len(solutions), "two solutions have one name"
+    assert all(re.match(r"Solution to Exercise [\d.]+", name) for name in solutions)
+
+
+@seen_at(DESK)
+def test_page_is_accessible(view: View, browser: webdriver.Chrome) -> None:
+    check_accessible(view, browser)
+
+
+@seen_at(DESK)
+def test_sliders_move(view: View, browser: webdriver.Chrome) -> None:
+    errors(browser)  # what went wrong until now is another test's to tell
+    use_scheme(browser, view.scheme)
+    move_every_slider(browser)
+    for explorer in browser.find_elements(By.CSS_SELECTOR, ".fair-explorer:has(img)"):
+        button = explorer.find_element(By.TAG_NAME, "button")
+        slider = explorer.find_element(By.TAG_NAME, "input")
+        assert press(slider, Keys.HOME)[0] == "0"
+        button.send_keys(Keys.ENTER)
+        assert button.text == "Pause"
+        WebDriverWait(slider, 5, 0.05).until(lambda slider: slider.get_attribute("value") != "0")
+        # Looked at and pressed in one go: a slider of few stops may come to its end, and stop, between the two.
+        browser.execute_script("if (arguments[0].textContent === 'Pause') arguments[0].click()", button)
+        assert button.text == "Play"
+    assert not errors(browser)

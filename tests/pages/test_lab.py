@@ -1,0 +1,170 @@
+"""The chapters as notebooks, and in JupyterLab."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import downloads
+import jupytext
+import nbformat
+import pytest
+from pages.browsing import ROOT
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+
+
+def test_a_chapter_is_there_as_a_notebook(book: Path) -> None:
+    for source in (ROOT / "chapters").glob("*.md"):
+        cells = [cell.source for cell in jupytext.read(source).cells if cell.cell_type == "code"]
+        notebook = book / "_sources" / "chapters" / f"{source.stem}.ipynb"
+        assert notebook.exists() == bool(cells)
+        if cells:
+            chapter = nbformat.read(notebook, as_version=4)
+            nbformat.validate(chapter)
+            assert [cell.source for cell in chapter.cells if cell.cell_type == "code"] == cells
+            text = "\n".join(cell.source for cell in chapter.cells if cell.cell_type == "markdown")
+            for linked in re.findall(r"\]\(([\w-]+\.ipynb)\)", text):
+                assert (notebook.parent / linked).exists()
+
+
+@pytest.fixture(scope="session")
+def notebooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the notebooks as `make lab` does, where nothing was executed; return their folder."""
+    root = tmp_path_factory.mktemp("clone")
+    shutil.copytree(ROOT / "chapters", root / "chapters", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("_config.yml", "_toc.yml"):
+        shutil.copy(ROOT / name, root)
+    command = re.findall(r"jupyter-book (build .* custom .*)", (ROOT / "Makefile").read_text(encoding="utf-8"))[0]
+    options = command.removesuffix(" >/dev/null").split()
+    made = subprocess.run(
+        [Path(sys.executable).with_name("jupyter-book"), *options, "-W", "-n", "--keep-going"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not made.returncode, made.stdout[-3000:] + made.stderr[-3000:]
+    return root / "notebooks"
+
+
+def test_notebooks_are_complete(notebooks: Path, book: Path) -> None:
+    assert {path.name for path in notebooks.iterdir()} == {
+        path.name for path in (book / "_sources" / "chapters").glob("*.ipynb")
+    }
+    for path in notebooks.iterdir():
+        chapter, download = (
+            nbformat.read(at, as_version=4) for at in (path, book / "_sources" / "chapters" / path.name)
+        )
+        assert [cell.source for cell in chapter.cells] == [cell.source for cell in download.cells]
+        text = "\n".join(cell.source for cell in chapter.cells if cell.cell_type == "markdown")
+        roles = re.findall(r"\{([\w:]+)\}`([^`]*)`", text)
+        assert {role for role, _ in roles} <= {"eq"}, "references that only the book resolves"
+
+
+def test_a_reader_keeps_what_was_written_in_a_notebook(tmp_path: Path) -> None:
+    def chapter(text: str) -> nbformat.NotebookNode:
+        made: nbformat.NotebookNode = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text)])
+        return made
+
+    path = tmp_path / "chapter.ipynb"
+
+    def now() -> str:
+        return str(nbformat.read(path, as_version=4).cells[0].source)
+
+    downloads.leave(chapter("1"), path)
+    downloads.leave(chapter("2"), path)
+    assert now() == "2"
+    own = nbformat.read(path, as_version=4)
+    own.cells[0].source = "mine"
+    nbformat.write(own, path)
+    downloads.leave(chapter("3"), path)
+    assert now() == "mine"
+
+
+@pytest.fixture
+def lab(tmp_path: Path, notebooks: Path) -> Iterator[str]:
+    """Start JupyterLab with no settings of its own; return its address."""
+    folders = {
+        f"JUPYTER{name}": str(tmp_path / name)
+        for name in ("_CONFIG_DIR", "_RUNTIME_DIR", "LAB_SETTINGS_DIR", "LAB_WORKSPACES_DIR")
+    }
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0"]
+    command += [
+        f"--ServerApp.root_dir={notebooks.parent}",
+        "--IdentityProvider.token=",
+        "--LabApp.expose_app_in_browser=True",
+    ]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")} | folders
+    settings = tmp_path / "LAB_SETTINGS_DIR" / "@jupyterlab" / "notebook-extension" / "tracker.jupyterlab-settings"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"windowingMode": "none"}', encoding="utf-8")  # cells stay when they are out of sight
+    with (tmp_path / "log").open("w") as log, subprocess.Popen(command, env=env, stdout=log, stderr=log) as server:
+        try:
+            for _ in range(600):
+                if running := [*tmp_path.glob("_RUNTIME_DIR/jpserver-*.json")]:
+                    break
+                time.sleep(0.1)
+            yield json.loads(running[0].read_text(encoding="utf-8"))["url"]
+        finally:
+            server.terminate()
+
+
+def test_a_chapter_runs_in_jupyterlab(lab: str, browser: webdriver.Chrome) -> None:
+    browser.get(f"{lab}lab")
+    WebDriverWait(browser, 60).until(lambda browser: browser.execute_script("return !!window.jupyterapp"))
+    browser.set_script_timeout(400)
+    browser.execute_async_script(
+        """
+        const done = arguments[0];
+        const { commands, restored } = window.jupyterapp;
+        (async () => {
+          await restored;
+          const kernelPreference = { name: "python3", autoStartDefault: true };
+          const chapter = await commands.execute(
+            "docmanager:open", { path: "notebooks/shares.ipynb", factory: "Notebook", kernelPreference });
+          await chapter.context.ready;
+          await chapter.sessionContext.ready;
+          await commands.execute("notebook:run-all-cells");
+        })().then(() => done(), done);
+        """
+    )
+    browser.set_script_timeout(20)
+    wrong = browser.find_elements(By.CSS_SELECTOR, ".jp-OutputArea-output[data-mime-type*=error]")
+    assert not [output.text for output in wrong]
+    for here in browser.find_elements(By.CSS_SELECTOR, ".jp-MarkdownCell a[href^='#']"):
+        assert browser.find_elements(By.ID, (here.get_attribute("href") or "").partition("#")[2])
+    first = browser.find_element(By.CSS_SELECTOR, ".jp-CodeCell")
+    assert first.find_elements(By.CSS_SELECTOR, ".jp-InputPlaceholder"), "the code is not folded"
+    assert not first.find_elements(By.CSS_SELECTOR, ".jp-InputArea-editor")
+
+    def picture(slider: WebElement, what: str = "src") -> str | None:
+        script = f"return arguments[0].closest('.jp-OutputArea').querySelector('img')?.{what}"
+        found: str | None = browser.execute_script(script, slider)
+        return found
+
+    sliders = browser.find_elements(By.CSS_SELECTOR, ".jp-OutputArea [role=slider]")
+    assert len(sliders) == 3
+    # What a page computes by itself the kernel computes here.
+    moved = (
+        "16 per cent promised",
+        "learner Thompson sampling, tolerance 2:",
+        "learner Thompson sampling, tolerance 20:",
+    )
+    for slider, said in zip(sliders, moved, strict=True):
+        before = (None, picture(slider))
+        slider.send_keys(Keys.END)
+        for _ in range(600):
+            if (now := picture(slider)) not in before:
+                break
+            time.sleep(0.1)
+        assert now not in before, "the picture stays"
+        assert said in str(picture(slider, "alt"))

@@ -1,0 +1,132 @@
+"""The chapters as slides, and the book on paper and on a reader."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import flashcards
+import printing
+import pytest
+import slides
+from bs4 import BeautifulSoup, Tag
+from pages.browsing import ROOT, errors, network, visit
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+
+@pytest.mark.parametrize("chapter", flashcards.chapters(ROOT), ids=lambda chapter: chapter.name)
+def test_a_chapter_has_slides_that_need_nothing_else(
+    chapter: flashcards.Chapter, book: Path, browser: webdriver.Chrome
+) -> None:
+    deck = book / slides.file(chapter.name)
+    made = BeautifulSoup(deck.read_text(encoding="utf-8"), "html.parser")
+    assert [link["href"] for link in made.select("[href]")] == [f"../chapters/{chapter.name}.html"]
+    assert all(str(image["src"]).startswith("data:image/") and image.get("alt") for image in made.select("img"))
+    assert len(made.select("section:last-child li")) == len(chapter.points)
+    visit(browser, deck.as_uri(), "dark")
+    asked, _ = network(browser)
+    assert [url for url in asked if not url.startswith("data:")] == [deck.as_uri()]
+    assert not errors(browser)
+    sideways = "return [document.documentElement.scrollWidth, innerWidth]"
+    for i in range(len(made.select("section"))):
+        wide, screen = browser.execute_script(sideways)
+        assert wide <= screen, f"slide {i + 1} scrolls sideways"
+        browser.find_element(By.TAG_NAME, "body").send_keys(Keys.ARROW_RIGHT)
+    page = BeautifulSoup((book / f"chapters/{chapter.name}.html").read_text(encoding="utf-8"), "html.parser")
+    assert page.select(f'a[href="../{slides.file(chapter.name)}"]'), "no link in the menu"
+
+
+def test_the_contents_on_paper_say_on_which_page(book: Path, browser: webdriver.Chrome, tmp_path: Path) -> None:
+    def part(name: str, pages: int) -> tuple[str, str, Tag]:
+        text = f"<article id='{name}'><h1>{name}</h1>" + "<p style='break-after: page'>.</p>" * (pages - 1) + "<p>.</p>"
+        found = BeautifulSoup(text, "html.parser").article
+        assert found
+        return name, name, found
+
+    page, pdf = tmp_path / "book.html", tmp_path / "book.pdf"
+    printing.print_numbered(book, [part("front", 1), part("one", 3), part("one-more", 12), part("last", 1)], page, pdf)
+    contents = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select(".with-numbers li")
+    # Before them are the cover, the contents and the front page.
+    assert [entry.get_text(" ") for entry in contents] == ["one 4", "one-more 7", "last 19"]
+
+
+Parts = list[tuple[str, str, Tag]]
+
+
+@pytest.fixture(scope="session")
+def on_paper(book: Path) -> tuple[Parts, str]:
+    """Return the parts of the one document, and the page that is printed."""
+    parts = printing.collect(book, "https://example.org/")
+    return parts, printing.one_page(book, parts, {})
+
+
+def test_nothing_is_wider_than_its_page_on_paper(
+    on_paper: tuple[Parts, str], browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    """A browser shrinks a document that is wider than its page until it fits, all of it, and cuts the rest."""
+    (tmp_path / "book.html").write_text(on_paper[1], encoding="utf-8")
+    margin = re.search(r"@page \{ size: A4; margin: \S+ (\d+)mm ", printing.PAPER)
+    assert margin
+    width = int((210 - 2 * int(margin[1])) / 25.4 * 96)
+    visit(browser, (tmp_path / "book.html").as_uri(), width=width)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        widest, sizes, cut = browser.execute_script(
+            """
+            const parts = "p, li, dl, div, figure, img, svg, table, td, th, pre, mjx-math";
+            const cut = [...document.querySelectorAll(`article :is(${parts})`)].filter((part) => {
+              const { right } = part.getBoundingClientRect();
+              if (right > innerWidth + 1) return true;
+              if (part.localName === "pre" && part.scrollWidth > part.clientWidth + 1) return true;
+              let box = part.parentElement;
+              while (box !== document.body && getComputedStyle(box).overflowX === "visible") box = box.parentElement;
+              return box !== document.body && right > box.getBoundingClientRect().right + 1;
+            });
+            const size = (part) => parseFloat(getComputedStyle(part).fontSize) * 72 / 96;
+            return [
+              document.documentElement.scrollWidth,
+              [...document.querySelectorAll("article section > p")].map(size),
+              cut.map((part) => [part.closest("article").id, part.outerHTML.slice(0, 200)]),
+            ];
+            """
+        )
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert len(sizes) > 1000
+    assert all(10 <= size <= 11 for size in sizes)
+    assert widest <= width
+    assert not cut
+
+
+def test_rules_for_a_place_count_on_paper_too(book: Path, on_paper: tuple[Parts, str]) -> None:
+    """There each id has the name of its page before it. Some pages are for a screen alone."""
+    page = BeautifulSoup(on_paper[1], "html.parser")
+    on_screen = "".join((book / f"{name}.html").read_text(encoding="utf-8") for name in printing.LEFT_OUT)
+    rules = printing.PAPER + (ROOT / "chapters" / "assets" / "book.css").read_text(encoding="utf-8")
+    rules = re.sub(r"/\*.*?\*/|@media screen.*", "", rules)
+    named = set(re.findall(r"section(#[\w-]+|\[id[^\]]*\])[^{}]*\{", rules))
+    assert named
+    named = {name for name in named if f'id="{name[1:]}"' not in on_screen}
+    assert [name for name in sorted(named) if not page.select(f"section{name}")] == []
+
+
+def test_the_book_on_a_reader_is_well_formed(on_paper: tuple[Parts, str]) -> None:
+    files = dict(printing.files(on_paper[0]))
+    ids, links = set(), set()
+    for name, data in files.items():
+        if name.endswith((".xhtml", ".opf", ".xml", ".svg")):
+            tree = ElementTree.fromstring(data)
+            at = Path(name).name
+            ids |= {f"{at}#{node.get('id')}" for node in tree.iter() if node.get("id")} | {at}
+            if name.endswith(".xhtml"):
+                links |= {str(node.get("href")) for node in tree.iter(f"{HTML}a")}
+                assert not list(tree.iter(f"{HTML}mjx-container"))
+    inside = {link for link in links if not link.startswith(("http", "mailto"))}
+    assert len(inside) > 500
+    assert inside <= ids
+    assert not re.search(rb'class="[^"]*solution', files["book/shares.xhtml"])
+    assert re.search(rb'class="[^"]*solution', files["book/solutions.xhtml"])
+
+
+HTML = "{http://www.w3.org/1999/xhtml}"
