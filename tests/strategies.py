@@ -123,8 +123,6 @@ class Play(NamedTuple):
 def longest(name: str) -> int:
     """Return how many rounds a policy is tried for at most, as a round costs."""
     entry = zoo.ZOO[name]
-    if entry.short == 0:
-        return 3
     return 15 if entry.grows else 30 if name in zoo.WITH_CONTEXTS else 80
 
 

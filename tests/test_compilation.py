@@ -91,8 +91,7 @@ def test_all_that_the_package_plays_with_can_be_kept_on_disk(name):
     entry = zoo.ZOO[name]
     for game in map(zoo.game, entry.games):
         policy = entry.make(game)
-        if entry.short:
-            assert all(map(is_package_function, parts(policy).values()))
+        assert all(map(is_package_function, parts(policy).values()))
         drawn = [game.world.draw] if hasattr(game, "world") else [game.arms.draw]
         late = [game.delay.draw] if getattr(game, "delay", None) else []
         own = ("beta, own delay", "gaussian, uneven delay")  # as a reader would write them

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from helpers import both_ways
 from helpers import context_probabilities as probabilities
+from scipy.optimize import minimize
 from scipy.stats import binom, norm
 
 import fairlib as fl
@@ -200,6 +201,37 @@ def test_the_search_is_as_good_as_a_fine_grid_of_the_ellipse_and_the_box_is_abov
     short = ex.most_favourable(merit, contexts, ridge, 0.4, method="gradient")
     assert np.linalg.norm(np.linalg.solve(0.4 * ridge.root, short - ridge.mean)) <= 1 + 1e-9
     assert value(contexts @ ridge.mean) < value(contexts @ short) < value(contexts @ found)
+
+
+def line(x):
+    return 1.0 + 3.0 * x
+
+
+def test_the_search_finds_what_a_general_solver_finds_from_the_same_points_and_more():
+    """SLSQP is SciPy's. There may be several local maxima, and ours is lower at most once in a hundred times."""
+    merits = [*MERITS, me.exponential(0.5, -1, 1), me.exponential(20, -1, 1), me.power(100, 4)]
+    merits.append(me.Merit("line", line, low=0, high=1, minimum=1, lipschitz=3, log_lipschitz=3))
+    rng, gains = np.random.default_rng(0), []
+    for merit, seed in itertools.product(merits, range(30)):
+        arms, d, radius = rng.integers(2, 8), rng.integers(1, 6), rng.choice([0.3, 0.8, 2.0])
+        contexts = rng.standard_normal((arms, d)) / d**0.5
+        ridge, *_ = some_ridge(d, rng.integers(30), seed)
+
+        def loss(v, contexts=contexts, ridge=ridge, radius=radius, merit=merit):
+            z = contexts @ (ridge.mean + radius * ridge.root @ v)
+            merits = merit(np.clip(z, merit.low, merit.high))
+            return -float(merits @ z / merits.sum())
+
+        ends = []
+        for towards in [np.zeros(d), *(contexts @ ridge.root)]:
+            start = towards / max(float(np.linalg.norm(towards)), 1e-9)
+            ball = {"type": "ineq", "fun": lambda v: 1.0 - v @ v}
+            end = minimize(loss, start, method="SLSQP", constraints=ball).x
+            ends.append(loss(end / max(1.0, float(np.linalg.norm(end)))))
+        found = np.linalg.solve(radius * ridge.root, ex.most_favourable(merit, contexts, ridge, radius) - ridge.mean)
+        assert np.linalg.norm(found) <= 1 + 1e-9
+        gains.append((min(ends) - loss(found)) / abs(min(ends)))
+    assert np.mean(np.array(gains) < -1e-6) <= 0.01 < np.mean(np.array(gains) > 1e-6)
 
 
 def test_the_gradient_is_pulled_back_into_a_small_ellipsoid():

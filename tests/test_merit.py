@@ -334,6 +334,7 @@ FAIR = {
     "fairx_ts": (on_arms, ex.fairx_ts),
     "fairx_ts_gaussian": (lambda merit: on_arms(merit, NORMAL), ex.fairx_ts_gaussian),
     "fairx_eg": (on_arms, lambda merit: ex.fairx_eg(merit, 0.1)),
+    "fairx_linucb_search": (with_contexts, lambda merit: ex.fairx_linucb_search(merit, 0.5)),
     "fairx_lints": (with_contexts, ex.fairx_lints),
     "fairx_lineg": (with_contexts, lambda merit: ex.fairx_lineg(merit, 0.1)),
     "fcts_d": (late, lambda merit: de.fcts_d(merit, 4, 2)),
@@ -374,8 +375,8 @@ def test_every_fair_policy_is_among_them():
         and inspect.signature(thing).return_annotation in (fl.Policy, fl.ContextPolicy)
         and "merit" in inspect.signature(thing).parameters
     }
-    for_exponential_merit, never_compiled = "fairx_ucb_gradient", "fairx_linucb_search"
-    assert factories == {*FAIR, for_exponential_merit, never_compiled} - {"late_start"}
+    for_exponential_merit = "fairx_ucb_gradient"
+    assert factories == {*FAIR, for_exponential_merit} - {"late_start"}
 
 
 def test_the_ellipsoid_takes_an_own_merit_too():

@@ -27,7 +27,6 @@ PLAYS = {
     f"{name}: {game}, {how}": (name, game, seed, how)
     for name, game, seed in zoo.instances()
     for how in ("compiled", "interpreted")
-    if how == "compiled" or zoo.ZOO[name].short
 }
 
 

@@ -324,7 +324,7 @@ def with_contexts(play, restarts, path):
         player.observe(choice.round, step.rewards[0])
 
 
-@pytest.mark.parametrize("name", [name for name in zoo.ZOO if name not in zoo.SEARCHING])
+@pytest.mark.parametrize("name", zoo.ZOO)
 @examples(1)
 @given(data=st.data())
 def test_a_page_plays_the_same(name, data):

@@ -24,7 +24,7 @@ def simulated(name: str, runs: int) -> fl.Result:
     """Let a policy of the zoo play its first game, as long as a test that is interpreted does."""
     entry = zoo.ZOO[name]
     game = zoo.game(entry.games[0])
-    return fl.simulate(game, entry.make(game), entry.short or 5, runs=runs, seed=11)
+    return fl.simulate(game, entry.make(game), entry.short, runs=runs, seed=11)
 
 
 def put_to_work(name: str) -> list[Any]:

@@ -1,7 +1,7 @@
 """FairX-LinUCB, FairX-LinTS and FairX-LinEG, where every arm comes with a vector."""
 
-from functools import partial
-from typing import Annotated
+import math
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.baselines.linear import posterior_draw
 from fairlib.checks import NonNegative, PositiveScale, UnitInterval, checked
-from fairlib.core import ContextPolicy, Ridge, dot, explore, posterior_settings, rule, width
-from fairlib.merit import Box, Merit, best_in_box, cut, play_by_merit
+from fairlib.core import ContextPolicy, Ridge, dot, explore, helper, posterior_settings, rule, width
+from fairlib.merit import Box, Merit, MeritFunctions, best_in_box, cut, play_by_merit
 
 __all__ = [
     "fairx_linucb_rule",
@@ -20,6 +20,8 @@ __all__ = [
     "fairx_lineg_rule",
     "fairx_lineg",
     "most_favourable",
+    "fairx_linucb_search_rule",
+    "fairx_linucb_gradient_rule",
     "fairx_linucb_search",
 ]
 
@@ -181,6 +183,146 @@ def fairx_lineg(merit: Merit, epsilon: UnitInterval, ridge: PositiveScale = 1.0)
     return ContextPolicy("FairX-LinEG", fairx_lineg_rule, ridge=ridge, epsilon=epsilon, merit=merit)
 
 
+@helper
+def _earned(merit: MeritFunctions, contexts: Any, mu: Any, slope: Any) -> float:
+    """Return what the fair policy of a parameter earns, and find its gradient.
+
+    The slope of the merit is taken from a millionth of its range on either side.
+    """
+    z, push, weight, total = np.empty(len(contexts)), np.empty(len(contexts)), 0.0, 0.0
+    for a in range(z.size):
+        z[a] = dot(mu, contexts[a])
+        push[a] = merit.value(merit.params, cut(z[a], merit))
+        weight += push[a]
+        total += push[a] * z[a]
+    h = 1e-6 * (merit.high - merit.low)
+    for i in range(mu.size):
+        slope[i] = 0.0
+    for a in range(z.size):  # a larger mean pays more, and shifts exposure to its arm
+        if merit.low <= z[a] <= merit.high:
+            rise = merit.value(merit.params, cut(z[a] + h, merit)) - merit.value(merit.params, cut(z[a] - h, merit))
+            push[a] += rise / (2.0 * h) * (z[a] - total / weight)
+        for i in range(mu.size):
+            slope[i] += push[a] / weight * contexts[a, i]
+    return total / weight
+
+
+@helper
+def _ten_steps(merit: MeritFunctions, contexts: Any, ridge: Ridge, radius: float, mu: Any) -> None:
+    """Find where ten steps of 0.01 along the gradient lead from the centre, each pulled back into the ellipsoid."""
+    d = mu.size
+    slope, v, lower = np.empty(d), np.empty(d), np.empty((d, d))
+    for i in range(d):  # lower is a root as the ridge's is, but triangular, so that v can be found line by line
+        mu[i] = ridge.mean[i]
+        for j in range(i + 1):
+            rest = dot(ridge.root[i], ridge.root[j])
+            for k in range(j):
+                rest -= lower[i, k] * lower[j, k]
+            lower[i, j] = rest / lower[j, j] if j < i else math.sqrt(max(rest, 1e-300))
+    for _ in range(10):
+        _earned(merit, contexts, mu, slope)
+        for i in range(d):
+            mu[i] += 0.01 * slope[i]
+            rest = mu[i] - ridge.mean[i]
+            for j in range(i):
+                rest -= lower[i, j] * v[j]
+            v[i] = rest / lower[i, i]
+        length = math.sqrt(dot(v, v))  # the norm of mu - mean, as Sigma measures it
+        if length > radius:
+            for i in range(d):
+                mu[i] = ridge.mean[i] + radius / length * (mu[i] - ridge.mean[i])
+
+
+@helper
+def _in_ellipsoid(
+    merit: MeritFunctions, contexts: Any, ridge: Ridge, radius: float, u: Any, mu: Any, slope: Any
+) -> float:
+    """Return what is earned at v = 2u / (1 + u.u), and find the parameter and the gradient with respect to u.
+
+    As u runs through all of space, v runs through the unit ball, so that a search for u has no edge to mind.
+    """
+    shrink = 2.0 / (1.0 + dot(u, u))
+    for i in range(u.size):
+        mu[i] = ridge.mean[i] + radius * shrink * dot(ridge.root[i], u)
+    up = np.empty(u.size)
+    value = _earned(merit, contexts, mu, up)
+    width(ridge.root, up, slope)  # the gradient with respect to v, but for the radius
+    outward = shrink * dot(slope, u)
+    for i in range(u.size):
+        slope[i] = radius * shrink * (slope[i] - outward * u[i])
+    return value
+
+
+@helper
+def _climb(merit: MeritFunctions, contexts: Any, ridge: Ridge, radius: float, u: Any) -> float:
+    """Climb from u to a local maximum of what is earned, by the quasi-Newton method BFGS; return how high it is."""
+    d, scale = u.size, 1.0
+    mu, slope, step, there = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    other, turn, turned = np.empty(d), np.empty(d), np.empty(d)
+    inverse = np.zeros((d, d))  # the inverse of the curvature, taken to be 1 all around until more is known
+    for i in range(d):
+        inverse[i, i] = 1.0
+    best = _in_ellipsoid(merit, contexts, ridge, radius, u, mu, slope)
+    for _ in range(300):
+        for i in range(d):
+            step[i] = scale * dot(inverse[i], slope)
+            there[i] = u[i] + step[i]
+        if not dot(step, slope) > 1e-10 * (merit.high - merit.low):  # it promises next to nothing
+            break
+        value = _in_ellipsoid(merit, contexts, ridge, radius, there, mu, other)
+        if not value > best:  # it was too long
+            scale *= 0.5
+            continue
+        for i in range(d):
+            turn[i] = slope[i] - other[i]
+            u[i], slope[i] = there[i], other[i]
+        best, bend = value, dot(step, turn)
+        scale = 1.0 if bend > 0.0 else 2.0 * scale
+        if bend > 0.0:  # it has met curvature, which the next step allows for
+            for i in range(d):
+                turned[i] = dot(inverse[i], turn)
+            along = (1.0 + dot(turn, turned) / bend) / bend
+            for i in range(d):
+                for j in range(d):
+                    inverse[i, j] += along * step[i] * step[j] - (turned[i] * step[j] + step[i] * turned[j]) / bend
+    return best
+
+
+@helper
+def _best_in_ellipsoid(merit: MeritFunctions, contexts: Any, ridge: Ridge, radius: float, mu: Any) -> None:
+    """Find the highest point that is reached from the centre, or from the point that is best for some arm."""
+    u, slope = np.zeros(mu.size), np.empty(mu.size)
+    best = _climb(merit, contexts, ridge, radius, u)
+    _in_ellipsoid(merit, contexts, ridge, radius, u, mu, slope)
+    for a in range(len(contexts)):
+        length = width(ridge.root, contexts[a], u)
+        for i in range(u.size):  # just short of the edge, on which nothing would pull u inwards
+            u[i] *= 0.9 / max(length, 1e-300)
+        value = _climb(merit, contexts, ridge, radius, u)
+        if value > best:
+            best = _in_ellipsoid(merit, contexts, ridge, radius, u, mu, slope)
+
+
+@rule
+def fairx_linucb_search_rule(radius, merit, now, ridge, p):
+    """Play by the merit of the best parameter that a search of the ellipsoid finds."""
+    mu = np.empty(ridge.mean.size)
+    _best_in_ellipsoid(merit, now.contexts, ridge, radius, mu)  # line 4
+    for a in range(p.size):
+        p[a] = cut(dot(mu, now.contexts[a]), merit)
+    play_by_merit(merit, p, 1, p)  # line 5
+
+
+@rule
+def fairx_linucb_gradient_rule(radius, merit, now, ridge, p):
+    """Play by the merit of the parameter to which the paper's ten steps lead."""
+    mu = np.empty(ridge.mean.size)
+    _ten_steps(merit, now.contexts, ridge, radius, mu)  # line 4
+    for a in range(p.size):
+        p[a] = cut(dot(mu, now.contexts[a]), merit)
+    play_by_merit(merit, p, 1, p)  # line 5
+
+
 Method = Annotated[str, checks.Choice(("search", "gradient"))]
 
 
@@ -209,8 +351,9 @@ def most_favourable(
     radius : float
         The radius :math:`\sqrt\beta`, at least 0.
     method : str
-        ``"search"``: SciPy's SLSQP from the centre and from the point that is best for each arm. ``"gradient"``: the
-        paper's recipe, ten steps of 0.01 along the gradient from the centre, each pulled back into the ellipsoid.
+        ``"search"``: climb to a local maximum from the centre and from the point that is best for each arm, by the
+        quasi-Newton method BFGS, and take the highest. ``"gradient"``: the paper's recipe (Section 5.1), ten steps of
+        0.01 along the gradient from the centre, each pulled back into the ellipsoid.
 
     Returns
     -------
@@ -229,56 +372,22 @@ def most_favourable(
     >>> most_favourable(exponential(2, -1, 1), [[1.0, 0.0], [0.0, 0.8]], ridge, 0.5).round(2)
     array([0.5 , 0.04])
     """
-    from scipy.optimize import minimize  # only here: SciPy is slow to import, and the package must not be
-
-    x = np.asarray(contexts)
+    x = np.asarray(contexts, np.float64)
     if np.shape(ridge.mean) != (x.shape[1],) or np.shape(ridge.root) != (x.shape[1], x.shape[1]):
         raise ValueError(f"ridge must be of {x.shape[1]} dimensions, as contexts are, not {checks.shown(ridge)}")
-    f, mean, shape = merit, ridge.mean, radius * ridge.root
-
-    def earned(mu: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return what the fair policy of a parameter earns, and the gradient."""
-        z = x @ mu
-        inside = np.clip(z, f.low, f.high)
-        h = 1e-6 * (f.high - f.low)
-        merits, slopes = f(inside), (f(np.minimum(inside + h, f.high)) - f(np.maximum(inside - h, f.low))) / (2 * h)
-        value = merits @ z / merits.sum()
-        return value, ((merits + slopes * (z - value) * (z == inside)) / merits.sum()) @ x
-
-    if method == "gradient":
-        mu = mean.copy()
-        for _ in range(10):
-            mu = mu + 0.01 * earned(mu)[1]
-            v = np.linalg.solve(shape, mu - mean) if radius > 0 else np.zeros(mean.size)
-            mu = mean + shape @ (v / max(1.0, float(np.linalg.norm(v))))
-        return mu
-
-    def loss(v: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        value, slope = earned(mean + shape @ v)
-        return -value, -slope @ shape
-
-    ball = {"type": "ineq", "fun": lambda v: 1.0 - v @ v, "jac": lambda v: -2.0 * v}
-    starts = [
-        np.zeros(mean.size),
-        *((shape.T @ each) / max(float(np.linalg.norm(shape.T @ each)), 1e-300) for each in x),
-    ]
-    found = [minimize(loss, v, jac=True, method="SLSQP", constraints=ball).x for v in starts]
-    inside = [v / max(1.0, float(np.linalg.norm(v))) for v in found]
-    return mean + shape @ min(inside, key=lambda v: loss(v)[0])
-
-
-def _by_ellipsoid(merit, method, radius, now, ridge, p):
-    """FairX-LinUCB on the ellipsoid: play by the merit of its most favourable point."""
-    means = now.contexts @ most_favourable(merit, now.contexts, ridge, radius, method)
-    p[:] = merit(np.clip(means, merit.low, merit.high))
-    p /= p.sum()
+    mu = np.empty(x.shape[1])
+    (_best_in_ellipsoid if method == "search" else _ten_steps)(merit.functions, x, ridge, radius, mu)
+    return mu
 
 
 @checked
 def fairx_linucb_search(
     merit: Merit, radius: NonNegative, ridge: PositiveScale = 1.0, method: Method = "search"
 ) -> ContextPolicy:
-    """FairX-LinUCB with the ellipsoid itself in place of the box around it, for comparison; hundreds of times slower.
+    """FairX-LinUCB (Algorithm 3) with the ellipsoid itself, in place of the box around it, for comparison.
+
+    Line 7 asks for the best parameter of the ellipsoid. It can't be had exactly: this policy plays by the best one that
+    a search finds, or by the one at which the paper's ten steps end.
 
     Parameters
     ----------
@@ -294,7 +403,7 @@ def fairx_linucb_search(
     Returns
     -------
     ContextPolicy
-        The policy; it is interpreted.
+        The policy.
 
     Raises
     ------
@@ -312,5 +421,8 @@ def fairx_linucb_search(
     >>> bool(fl.simulate(game, policy, 100).fairness_regret[0, -1] < 100)
     True
     """
-    name = {"search": "FairX-LinUCB, ellipsoid", "gradient": "FairX-LinUCB, gradient"}[method]
-    return ContextPolicy(name, partial(_by_ellipsoid, merit, method), ridge=ridge, interpret=True, radius=radius)
+    rule, name = {
+        "search": (fairx_linucb_search_rule, "FairX-LinUCB, ellipsoid"),
+        "gradient": (fairx_linucb_gradient_rule, "FairX-LinUCB, gradient"),
+    }[method]
+    return ContextPolicy(name, rule, ridge=ridge, radius=radius, merit=merit)

@@ -39,7 +39,7 @@ def page(browser: webdriver.Chrome, tmp_path_factory: pytest.TempPathFactory) ->
     return browser
 
 
-@pytest.mark.parametrize("name", [name for name in zoo.ZOO if name not in zoo.SEARCHING])
+@pytest.mark.parametrize("name", zoo.ZOO)
 def test_every_policy_plays_the_same_in_the_browser(
     page: webdriver.Chrome, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

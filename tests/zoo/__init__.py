@@ -20,7 +20,6 @@ GAMES: dict[str, Callable[[], Any]] = {name: make for module in _MODULES for nam
 ZOO: dict[str, Entry] = {name: entry for module in _MODULES for name, entry in module.ENTRIES.items()}
 ON_ARMS = [name for name, entry in ZOO.items() if entry.horizon == 2000]
 WITH_CONTEXTS = [name for name, entry in ZOO.items() if entry.horizon == 300 and not entry.grows]
-SEARCHING = [name for name, entry in ZOO.items() if not entry.short]
 
 
 @cache

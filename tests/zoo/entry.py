@@ -16,7 +16,6 @@ __all__ = [
     "on_arms",
     "positive_table",
     "recorded_table",
-    "searching",
     "size",
     "with_contexts",
     "with_history",
@@ -32,7 +31,7 @@ class Entry(NamedTuple):
     """Which loop of the benchmarks it is measured beside: a kind of ``benchmarks/games.py``."""
     horizon: int = 2000
     short: int = 200
-    """The horizon for interpreted play; 0 for a policy that is never compiled."""
+    """The horizon for interpreted play."""
     grows: bool = False
     """Whether a round costs more the later it is."""
 
@@ -48,11 +47,6 @@ def with_contexts(make: Callable[[Any], Any], games: tuple[str, str, str], kind:
 def with_history(make: Callable[[Any], Any], games: tuple[str, str, str], kind: str) -> Entry:
     """Make the entry of a policy that looks through all of the past in every round, or sorts it now and then."""
     return Entry(make, games, kind, 300, 60, grows=True)
-
-
-def searching(make: Callable[[Any], Any], games: tuple[str, str, str], kind: str) -> Entry:
-    """Make the entry of a policy that searches, or takes ten steps, in plain Python in every round."""
-    return Entry(make, games, kind, 30, 0)
 
 
 def size(game: Any) -> int:

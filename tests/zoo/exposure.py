@@ -8,7 +8,7 @@ from fairlib import contexts as co
 from fairlib import delays as de
 from fairlib import exposure as ex
 from fairlib.merit import clipped, exponential, power
-from zoo.entry import TEN, on_arms, positive_table, recorded_table, searching, with_contexts
+from zoo.entry import TEN, on_arms, positive_table, recorded_table, with_contexts
 
 EXPONENTIAL = ("exponential", "exponential, ten", "exponential, gaussian")
 POWER = ("power", "power, steep", "power, gaussian")
@@ -75,8 +75,10 @@ ENTRIES = {
     ),
     "FairX-LinTS": with_contexts(lambda game: ex.fairx_lints(game.merit, 2.0, 0.5), SEEN, "fairx-linucb"),
     "FairX-LinEG": with_contexts(lambda game: ex.fairx_lineg(game.merit, 0.05), SEEN, "fairx-linucb"),
-    "FairX-LinUCB, ellipsoid": searching(lambda game: ex.fairx_linucb_search(game.merit, 0.5), SEEN, "fairx-linucb"),
-    "FairX-LinUCB, gradient": searching(
-        lambda game: ex.fairx_linucb_search(game.merit, 0.5, method="gradient"), SEEN, "fairx-linucb"
+    "FairX-LinUCB, ellipsoid": with_contexts(
+        lambda game: ex.fairx_linucb_search(game.merit, 0.5), SEEN, "fairx-linucb, ellipsoid"
+    ),
+    "FairX-LinUCB, gradient": with_contexts(
+        lambda game: ex.fairx_linucb_search(game.merit, 0.5, method="gradient"), SEEN, "fairx-linucb, gradient"
     ),
 }
