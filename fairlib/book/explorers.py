@@ -9,7 +9,6 @@ import html
 import inspect
 import io
 import itertools
-import math
 import os
 import re
 import traceback
@@ -104,14 +103,32 @@ class Explorer:
         live: Live | None = None,
     ) -> None:
         check_sliders(sliders)
-        self._live = None if live is None else LiveFigure(figure, sliders, live)
-        self._figure: Callable[..., Figure] = self._live or figure
-        self._sliders = sliders
-        self._autoplay = autoplay
+        if live is not None and autoplay:
+            raise ValueError("autoplay must be False for a live explorer, which plays nothing of its own accord")
+        try:
+            signature = inspect.signature(figure)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"figure must be a function whose parameters can be read, not {checks.shown(figure)}: {error}"
+            ) from None
+        given = list(sliders) if live is None else [*sliders, *Rule(live.shows).memory, *["ghosts"] * (live.runs > 1)]
+        try:
+            signature.bind(**dict.fromkeys(given))
+        except TypeError as error:
+            what = "sliders" if live is None else "sliders and what is filled"
+            raise TypeError(
+                f"{what} must be parameters of figure{signature}, not {', '.join(given)}: {error}"
+            ) from None
         self.settings = [
             dict(zip(sliders, values, strict=True))
             for values in itertools.product(*(slider.values for slider in sliders.values()))
         ]
+        if len(self.settings) > MOST_SETTINGS:
+            raise ValueError(f"sliders must offer at most {MOST_SETTINGS} settings in all, not {len(self.settings)}")
+        self._live = None if live is None else LiveFigure(figure, sliders, live)
+        self._figure: Callable[..., Figure] = self._live or figure
+        self._sliders = sliders
+        self._autoplay = autoplay
         # All drawing is done here and none in the repr, whose exceptions IPython swallows.
         self._frames: dict[str, Frame] = {}
         self._widget: Any = None
@@ -232,7 +249,6 @@ class Explorer:
         return {name: slider.start for name, slider in self._sliders.items()}
 
 
-@checked
 def explore(
     figure: Annotated[Callable[..., Figure], checks.Function()],
     *,
@@ -286,27 +302,6 @@ def explore(
     >>> explore(powers, p=Slider("Power", [1, 2, 3]))
     Explorer(p: 3 settings)
     """
-    if not 1 <= len(sliders) <= 2:
-        raise ValueError(f"sliders must be one or two, not {len(sliders)}")
-    for name, slider in sliders.items():
-        checks.instance(name, slider, Slider, "a Slider")
-    if live is not None and autoplay:
-        raise ValueError("autoplay must be False for a live explorer, which plays nothing of its own accord")
-    try:
-        signature = inspect.signature(figure)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"figure must be a function whose parameters can be read, not {checks.shown(figure)}: {error}"
-        ) from None
-    given = list(sliders) if live is None else [*sliders, *Rule(live.shows).memory, *["ghosts"] * (live.runs > 1)]
-    try:
-        signature.bind(**dict.fromkeys(given))
-    except TypeError as error:
-        what = "sliders" if live is None else "sliders and what is filled"
-        raise TypeError(f"{what} must be parameters of figure{signature}, not {', '.join(given)}: {error}") from None
-    settings = math.prod(len(slider.values) for slider in sliders.values())
-    if settings > MOST_SETTINGS:
-        raise ValueError(f"sliders must offer at most {MOST_SETTINGS} settings in all, not {settings}")
     return Explorer(figure, sliders, autoplay, live)
 
 

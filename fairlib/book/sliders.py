@@ -50,10 +50,8 @@ class Slider:
 
     def __post_init__(self) -> None:
         checks.check_fields(self)
-        unordered = isinstance(self.values, str | set | frozenset | dict)
-        if unordered or not isinstance(self.values, Collection) or getattr(self.values, "shape", None) == ():
-            raise TypeError(f"values must be a list of numbers or strings, not {checks.shown(self.values)}")
-        values = tuple(value.item() if isinstance(value, np.generic) else value for value in self.values)
+        given = checks.rows("values", self.values, "a list of numbers or strings")
+        values = tuple(value.item() if isinstance(value, np.generic) else value for value in given)
         if not 2 <= len(values) <= MOST_SETTINGS:
             raise ValueError(f"values must be 2 to {MOST_SETTINGS} numbers or strings, not {len(values)}")
         values = tuple(_value(value) for value in values)
@@ -195,4 +193,4 @@ def check_sliders(sliders: Any) -> None:
     if not 1 <= len(sliders) <= 2:
         raise ValueError(f"sliders must be one or two, not {len(sliders)}")
     for name, slider in sliders.items():
-        checks.instance(f"sliders[{name!r}]", slider, Slider, "a Slider")
+        checks.instance(name, slider, Slider, "a Slider")
