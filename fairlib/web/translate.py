@@ -286,6 +286,11 @@ _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv:
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "===", ast.NotEq: "!=="}
 _ONE = ["sqrt", "log", "exp", "expm1", "log1p", "log2", "fabs", "floor", "ceil", "cos", "sin", "tanh"]
 _MATH = dict.fromkeys(_ONE, 1) | dict.fromkeys(["pow", "atan2", "hypot"], 2)  # of how many numbers
+_TESTS = {
+    "isnan": "Number.isNaN({})",
+    "isfinite": "Number.isFinite({})",
+    "isinf": "(Math.abs({}) === Infinity)",
+}
 _CONSTANTS = {"inf": "Infinity", "nan": "NaN", "pi": "Math.PI", "e": "Math.E"}
 
 
@@ -372,11 +377,9 @@ class _Body:
     def _on_expr(self, node: Any) -> list[str]:
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             return []  # what the function is
-        return (
-            [f"{self._of(node.value)[0]};"]
-            if isinstance(node.value, ast.Call)
-            else self._refuse(node, "a value that nobody takes")
-        )
+        if not isinstance(node.value, ast.Call):
+            self._refuse(node, "a value that nobody takes")
+        return [f"{self._of(node.value)[0]};"]
 
     def _on_pass(self, node: Any) -> list[str]:
         return []
@@ -526,37 +529,28 @@ class _Body:
     def _of_name(self, node: Any) -> tuple[str, Any]:
         if node.id in self.kinds:
             return _allowed(node.id), self.kinds[node.id]
-        value = self._found(node)
+        try:
+            value = self.function.find(node.id)
+        except KeyError:
+            self._refuse(node, f"{node.id!r}, which stands for nothing that it knows")
+        return self._written(node, value) if isinstance(value, int | float) else ("", value)
+
+    def _of_constant(self, node: Any) -> tuple[str, Any]:
+        if node.value is None:
+            return "undefined", NOTHING
+        if not isinstance(node.value, int | float):
+            self._refuse(node, f"{node.value!r}, which is no number")
+        return self._written(node, node.value)
+
+    def _written(self, node: Any, value: float) -> tuple[str, Any]:
+        """Return the text and the kind of a number, or of True or False."""
         if isinstance(value, bool):
             return str(value).lower(), TRUTH
-        if isinstance(value, int):
-            return self._written(node, value), WHOLE
-        if isinstance(value, float):
-            return self._written(node, value), REAL
-        return "", value
-
-    def _written(self, node: Any, value: float) -> str:
         if isinstance(value, int) and abs(value) > 2**53:
             self._refuse(node, "a whole number of more than 53 bits")
         if value != value or value in (float("inf"), -float("inf")):
-            return "NaN" if value != value else "Infinity" if value > 0 else "(-Infinity)"
-        return repr(value) if value >= 0 else f"({value!r})"
-
-    def _found(self, node: Any) -> Any:
-        try:
-            return self.function.find(node.id)
-        except KeyError:
-            return self._refuse(node, f"{node.id!r}, which stands for nothing that it knows")
-
-    def _of_constant(self, node: Any) -> tuple[str, Any]:
-        value = node.value
-        if isinstance(value, bool):
-            return str(value).lower(), TRUTH
-        if value is None:
-            return "undefined", NOTHING
-        if isinstance(value, int | float):
-            return self._written(node, value), WHOLE if isinstance(value, int) else REAL
-        return self._refuse(node, f"{value!r}, which is no number")
+            return "NaN" if value != value else "Infinity" if value > 0 else "(-Infinity)", REAL
+        return repr(value) if value >= 0 else f"({value!r})", WHOLE if isinstance(value, int) else REAL
 
     def _of_binop(self, node: Any) -> tuple[str, Any]:
         one, other = self._of(node.left)[1], self._of(node.right)[1]
@@ -591,11 +585,8 @@ class _Body:
             return f"!{self._truth(node.operand)}", TRUTH
         if isinstance(node.op, ast.Invert):
             self._refuse(node, "an operator that it does not know")
-        kind = self._of(node.operand)[1]
-        return (
-            f"({'-' if isinstance(node.op, ast.USub) else '+'}{self._number(node.operand)})",
-            REAL if kind == REAL else WHOLE,
-        )
+        sign, kind = "-" if isinstance(node.op, ast.USub) else "+", self._of(node.operand)[1]
+        return f"({sign}{self._number(node.operand)})", REAL if kind == REAL else WHOLE
 
     def _of_boolop(self, node: Any) -> tuple[str, Any]:
         for each in node.values:
@@ -630,9 +621,9 @@ class _Body:
     def _of_attribute(self, node: Any) -> tuple[str, Any]:
         text, kind = self._of(node.value)
         if kind in ("math", "np"):
-            return (
-                (_CONSTANTS[node.attr], REAL) if node.attr in _CONSTANTS else ("", Native(f"{kind}.{node.attr}", None))
-            )
+            if node.attr in _CONSTANTS:
+                return _CONSTANTS[node.attr], REAL
+            return "", Native(f"{kind}.{node.attr}", None)
         if isinstance(kind, Record):
             inside = dict(kind.fields)
             if node.attr not in inside:
@@ -689,12 +680,7 @@ class _Body:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "reshape":
             return self._reshaped(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "sort" and not node.args and not node.keywords:
-            text, kind = self._of(node.func.value)
-            return (
-                (f"{text}.sort()", NOTHING)
-                if kind == Array(REAL, 1)
-                else self._refuse(node, f"a sort of {_said(kind)}")
-            )
+            return f"{self._sortable(node, node.func.value)}.sort()", NOTHING
         text, called = self._of(node.func)
         if isinstance(called, Native) and called.name.startswith(("math.", "np.")):
             return self._of_module(node, *called.name.split("."))
@@ -757,12 +743,7 @@ class _Body:
                 self._refuse(
                     node, "np.argsort without kind='mergesort', which leaves open what becomes of equal numbers"
                 )
-            text, kind = self._of(node.args[0])
-            return (
-                (f"$sorted({text})", Array(WHOLE, 1))
-                if kind == Array(REAL, 1)
-                else self._refuse(node, f"a sort of {_said(kind)}")
-            )
+            return f"$sorted({self._sortable(node, node.args[0])})", Array(WHOLE, 1)
         if name == "searchsorted":
             sides = [*node.args[2:], *(each.value for each in node.keywords if each.arg == "side")]
             side = sides[0].value if sides else "left"
@@ -782,26 +763,26 @@ class _Body:
             return text, Array(WHOLE if "int" in said else REAL, len(shape))
         if module == "np" and name == "argmax":
             text, kind = self._of(node.args[0])
-            return (
-                (f"$largest({text})", WHOLE)
-                if isinstance(kind, Array) and kind.axes == 1 and len(node.args) == 1
-                else self._refuse(node, "np.argmax of that")
-            )
-        if name not in _MATH and not (module == "math" and name in ("isnan", "isinf", "isfinite")):
+            if not isinstance(kind, Array) or kind.axes != 1 or len(node.args) != 1:
+                self._refuse(node, "np.argmax of that")
+            return f"$largest({text})", WHOLE
+        if name not in _MATH and not (module == "math" and name in _TESTS):
             self._refuse(node, f"{module}.{name}, which it does not know")
         if any(isinstance(self._of(each)[1], Array) for each in node.args):
             self._refuse(node, f"{module}.{name} of a whole array: write the loop")
         given = ", ".join(self._number(each) for each in node.args)
-        if name == "isnan":
-            return f"Number.isNaN({given})", TRUTH
-        if name == "isfinite":
-            return f"Number.isFinite({given})", TRUTH
-        if name == "isinf":
-            return f"(Math.abs({given}) === Infinity)", TRUTH
+        if name in _TESTS:
+            return _TESTS[name].format(given), TRUTH
         if len(node.args) != _MATH[name]:
             self._refuse(node, f"{module}.{name} of {len(node.args)} numbers")
         kind = WHOLE if module == "math" and name in ("floor", "ceil") else REAL
         return self._exact(f"Math.{'abs' if name == 'fabs' else name}({given})", kind), kind
+
+    def _sortable(self, node: Any, array: Any) -> str:
+        text, kind = self._of(array)
+        if kind != Array(REAL, 1):
+            self._refuse(node, f"a sort of {_said(kind)}")
+        return text
 
     def _reshaped(self, node: Any) -> tuple[str, Any]:
         text, kind = self._of(node.func.value)
