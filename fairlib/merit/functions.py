@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -140,7 +140,9 @@ class Merit(Pluggable):
         self._parts: dict[str, BoundRule] = {}
         for part, function, form in (("value", value, VALUE), ("best", best, BEST), ("solve", solve, SOLVE)):
             if function is not None or part == "value":
-                self._parts[part] = _part(part, function, form, settings)
+                rule = function if isinstance(function, Rule) else Rule(checks.function(part, function))
+                asked = {each: setting for each, setting in settings.items() if each in rule.arguments}
+                self._parts[part] = BoundRule(rule, form, asked)
         known = {each for part in self._parts.values() for each in part.settings}
         if strange := [each for each in settings if each not in known]:
             raise TypeError(f"the merit {name!r} has no function that is set with {strange[0]!r}")
@@ -269,12 +271,6 @@ class Merit(Pluggable):
         return float(merits @ means / merits.sum())
 
 
-def _part(part: str, function: Any, form: CallSignature, settings: Mapping[str, Any]) -> BoundRule:
-    """Bind one of a merit's functions to those of the settings that it asks for."""
-    rule = function if isinstance(function, Rule) else Rule(checks.function(part, function))
-    return BoundRule(rule, form, {name: value for name, value in settings.items() if name in rule.arguments})
-
-
 def exponential_value(steepness, x):
     """Return exp(steepness x)."""
     return math.exp(steepness * x)
@@ -314,22 +310,20 @@ def exponential(
     >>> exponential(4).log_lipschitz
     4.0
     """
-    c, ends = steepness, (low, high)
-    if c * max(map(abs, ends)) > 700:
-        raise ValueError(f"steepness must be at most {700 / max(map(abs, ends)):g} on this range, not {steepness:g}")
-    if not ends[0] < ends[1]:
-        raise ValueError(f"high must be above low, {ends[0]}, not {ends[1]}")
+    largest = max(abs(low), abs(high))
+    if steepness * largest > 700:
+        raise ValueError(f"steepness must be at most {700 / largest:g} on this range, not {steepness:g}")
     return Merit(
-        f"exp({c:g}x)",
+        f"exp({steepness:g}x)",
         exponential_value,
         exponential_best,
-        low=ends[0],
-        high=ends[1],
-        minimum=math.exp(c * ends[0]),
-        lipschitz=c * math.exp(c * ends[1]),
-        log_lipschitz=c,
+        low=low,
+        high=high,
+        minimum=math.exp(steepness * low),
+        lipschitz=steepness * math.exp(steepness * high),
+        log_lipschitz=steepness,
         solve=exponential_in_box,
-        steepness=c,
+        steepness=steepness,
     )
 
 
@@ -391,24 +385,24 @@ def power(scale: Positive, exponent: Annotated[float, checks.Real(1, 1e6, exampl
     >>> power(2, 4).lipschitz
     8.0
     """
-    factor, p = scale, exponent
-    # A p x^(p-1) / (1 + A x^p) is largest where A x^p = p - 1, or at 1 if that is outside.
-    x = min(((p - 1.0) / factor) ** (1.0 / p), 1.0)
-    log_slope = factor * p * x ** (p - 1.0) / (1.0 + factor * x**p)
+    # With A the scale and p the exponent, A p x^(p-1) / (1 + A x^p) is largest where A x^p = p - 1, or at 1 if that is
+    # outside.
+    x = min(((exponent - 1.0) / scale) ** (1.0 / exponent), 1.0)
+    log_slope = scale * exponent * x ** (exponent - 1.0) / (1.0 + scale * x**exponent)
     # Where A ((p - 1) / (p + 1))^(p - 1) is at most 1, f(x)(x - c) grows with x whatever c (erratum E-D21).
-    grows = factor * ((p - 1) / (p + 1)) ** (p - 1) <= 1
+    grows = scale * ((exponent - 1) / (exponent + 1)) ** (exponent - 1) <= 1
     return Merit(
-        f"1 + {factor:g}x^{p:g}",
+        f"1 + {scale:g}x^{exponent:g}",
         power_value,
         power_best,
         low=0.0,
         high=1.0,
         minimum=1.0,
-        lipschitz=factor * p,
+        lipschitz=scale * exponent,
         log_lipschitz=log_slope,
         solve=upper_ends if grows else None,
-        scale=factor,
-        exponent=p,
+        scale=scale,
+        exponent=exponent,
     )
 
 
@@ -453,18 +447,16 @@ def clipped(floor: Positive, high: Annotated[float, checks.InBody(checks.Real())
     >>> clipped(0.1)([0.0, 0.5])
     array([0.1, 0.5])
     """
-    gamma = floor
-    top = checks.real("high", high, above=gamma)
     return Merit(
-        f"max(x, {gamma:g})",
+        f"max(x, {floor:g})",
         clipped_value,
         clipped_best,
         low=0.0,
-        high=top,
-        minimum=gamma,
+        high=checks.real("high", high, above=floor),
+        minimum=floor,
         lipschitz=1.0,
-        log_lipschitz=1.0 / gamma,
-        floor=gamma,
+        log_lipschitz=1.0 / floor,
+        floor=floor,
     )
 
 
