@@ -340,19 +340,9 @@ class Player:
                 "rng": self._rng.bit_generator.state,
             }
             rows = [(t, arm, chance) for t, each in self._waiting.items() for arm, chance in each.chances.items()]
-            arrays = {
-                **self._kept(),
-                "waiting_rounds": np.array([row[0] for row in rows], np.int64),
-                "waiting_arms": np.array([row[1] for row in rows], np.int64),
-                "waiting_chances": np.array([row[2] for row in rows], np.float64),
-                **dict(
-                    zip(
-                        ("feedback_arms", "feedback_rewards", "feedback_rounds", "feedback_chances"),
-                        self._agent.unread,
-                        strict=True,
-                    )
-                ),
-            }
+            lists = [*(zip(*rows, strict=True) if rows else ([], [], [])), *self._agent.unread]
+            arrays = self._kept()
+            arrays |= {name: np.array(each, _LISTS[name]) for name, each in zip(_LISTS, lists, strict=True)}
             if self._agent.contextual:
                 shown = [self._waiting[row[0]].contexts for row in rows]
                 arrays["waiting_contexts"] = np.array(shown).reshape(-1, self.arms, self._sizes["d"])
