@@ -331,10 +331,9 @@ def arm_contexts(
 
 def _waves(size: int, dimension: int, seed: int, scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Draw frequencies, a column a feature, and shifts."""
-    count, sigma = dimension, scale
     rng = np.random.default_rng(seed)
     with np.errstate(over="ignore"):  # refused by `_finite`
-        return rng.standard_normal((size, count)) / sigma, rng.uniform(0, 2 * math.pi, count)
+        return rng.standard_normal((size, dimension)) / scale, rng.uniform(0, 2 * math.pi, dimension)
 
 
 def _finite(angles: NDArray[np.float64], scale: float) -> NDArray[np.float64]:

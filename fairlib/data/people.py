@@ -196,9 +196,16 @@ def read_acs(
                 raise ValueError(f"{place}: the weight PWGTP must be at least 0, not {cells['PWGTP']!r}")
             found.add(person.get("YEAR"))
             kept = asked is None or person["YEAR"] in asked
-            if kept and person["PWGTP"] >= 1 and all(person[name] > least for name, least in filters.items()):
-                _check_person(place, person, cells, numbers, one_hot, group)
-                rows.append([person[name] for name in needed])
+            if not (kept and person["PWGTP"] >= 1 and all(person[name] > least for name, least in filters.items())):
+                continue
+            for name in numbers:
+                if math.isnan(person[name]):
+                    raise ValueError(f"{place}: {name} is empty, but the person is not left out by the filter")
+            for name, codes in one_hot.items():
+                absent = person[name] == 0 or cells[name] == "N"
+                if person[name] not in codes and (not absent or name == group):
+                    raise ValueError(f"{place}: {name} must be one of the codes {list(codes)}, not {person[name]:g}")
+            rows.append([person[name] for name in needed])
     said = ", ".join(map(str, files))
     if asked and (none := [year for year in asked if year not in found]):
         raise ValueError(f"{said}: there is nobody of {none[0]} by the column YEAR")
@@ -291,23 +298,6 @@ def _census_number(place: str, name: str, cell: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{place}: {name} must be a number or empty, not {checks.shown(cell)}")
     return number
-
-
-def _check_person(
-    place: str,
-    person: Mapping[str, float],
-    cells: Mapping[str, str],
-    numbers: Sequence[str],
-    one_hot: Mapping[str, Sequence[int]],
-    group: str,
-) -> None:
-    for name in numbers:
-        if math.isnan(person[name]):
-            raise ValueError(f"{place}: {name} is empty, but the person is not left out by the filter")
-    for name, codes in one_hot.items():
-        none = person[name] == 0 or cells[name] == "N"
-        if person[name] not in codes and (not none or name == group):
-            raise ValueError(f"{place}: {name} must be one of the codes {list(codes)}, not {person[name]:g}")
 
 
 @checked

@@ -80,8 +80,8 @@ def labels_like_mediamill(examples: PositiveInt, *, seed: Seed) -> MultiLabel:
     >>> drawn.features.shape, drawn.labels.shape, round(float(drawn.labels.sum(axis=1).mean()), 1)
     ((500, 120), (500, 101), 4.4)
     """
-    count, rng = examples, np.random.default_rng(seed)
-    x, w = rng.standard_normal((count, 120)), rng.standard_normal((101, 120))
+    rng = np.random.default_rng(seed)
+    x, w = rng.standard_normal((examples, 120)), rng.standard_normal((101, 120))
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     w /= np.linalg.norm(w, axis=1, keepdims=True)
     chances = frequencies_like_mediamill() * (1 + 0.25 * np.tanh(math.sqrt(120) * x @ w.T))
@@ -154,7 +154,7 @@ def visits_like_today(visits: PositiveInt, *, seed: Seed, pool: PositiveInt = 10
     >>> len(known.events), len(known.rates), len(known.events[0].pool.articles)
     (1200, 36, 10)
     """
-    count, size, rng = visits, pool, np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     clicks = np.zeros((6, 6))
     clicks[0, 0], clicks[range(1, 6), range(1, 6)] = 0.01, 0.128
 
@@ -167,23 +167,18 @@ def visits_like_today(visits: PositiveInt, *, seed: Seed, pool: PositiveInt = 10
     def arrive() -> None:
         article = len(rates)
         there[article] = featured(np.ones(5))
-        rates[article] = _rate(clicks, there[article])
+        rates[article] = float(there[article] @ clicks @ np.concatenate([[1.0], INTERESTS]))
 
-    for _ in range(size):
+    for _ in range(pool):
         arrive()
     now, events = Pool(tuple(there), np.array(list(there.values()))), []
-    for t in range(count):
+    for t in range(visits):
         if t > 0 and t * 27 // 1200 > (t - 1) * 27 // 1200:
             del there[int(rng.choice(list(there)))]
             arrive()
             now = Pool(tuple(there), np.array(list(there.values())))
         user = featured(5 * INTERESTS)
-        shown = int(rng.integers(size))
+        shown = int(rng.integers(pool))
         click = int(rng.random() < now.features[shown] @ clicks @ user)
         events.append(Event(t, now.articles[shown], click, user, now))
     return KnownLog(events, rates, clicks.ravel())
-
-
-def _rate(clicks: NDArray[np.float64], features: NDArray[np.float64]) -> float:
-    """Return how often an article is clicked by the average visitor."""
-    return float(features @ clicks @ np.concatenate([[1.0], INTERESTS]))
