@@ -264,7 +264,7 @@ class _Player(ABC):
     """A policy that is asked visit by visit, and moves on only where the log agrees with it."""
 
     def __init__(self, policy: Any, horizon: int | None) -> None:
-        self.policy, self.name = policy, ""
+        self.policy = policy
         self.more: dict[str, int] = {}
         self.horizon: dict[str, int] = {} if horizon is None else {"T": horizon}
         self.made: dict[int, tuple[Any, Any]] = {}
@@ -273,9 +273,9 @@ class _Player(ABC):
         self.contexts: Any = None
         self.groups: Any = None
 
-    @abstractmethod
     def made_for(self, arms: int) -> Any:
-        """Return the policy for a number of arms."""
+        """Return the policy for a number of arms; one with contexts does for any."""
+        return self.policy
 
     @abstractmethod
     def prepare(self, t: int, visit: _Visit) -> None:
@@ -307,16 +307,16 @@ class _Player(ABC):
             bound, told = policy.bound_rule, f"the rule of {policy.name!r}"
             self.made[len(articles)] = policy, bound.interpreted if policy.interpret else bound.ready(told, 4)
         policy, rule = self.made[len(articles)]
-        self.name, bound = policy.name, policy.bound_rule
+        bound = policy.bound_rule
         if self.articles and bound.readers:
             raise ValueError(
-                f"the rule of {self.name!r} must not ask for feedback, as its arms are other articles when the pool "
+                f"the rule of {policy.name!r} must not ask for feedback, as its arms are other articles when the pool "
                 f"changes, which it does in round {t}"
             )
         try:
             agent = Agent(policy, rule, {"K": len(articles), **self.more, **self.horizon})
         except KeyError:
-            raise ValueError(f"the rule of {self.name!r} has memory for each round: say the horizon") from None
+            raise ValueError(f"the rule of {policy.name!r} has memory for each round: say the horizon") from None
         if self.agent is not None:
             before = _of_no_arm(self.agent)
             for name, block in _of_no_arm(agent).items():
@@ -382,11 +382,6 @@ class _OnContexts(_Player):
         if policy.bound_rule.asks("past"):
             raise ValueError(f"policy {policy.name!r} must not need its history, as the number of articles varies")
         super().__init__(policy, horizon)
-
-    def made_for(self, arms: int) -> ContextPolicy:
-        """Return the policy, which does for any number of arms."""
-        policy: ContextPolicy = self.policy
-        return policy
 
     def prepare(self, t: int, visit: _Visit) -> None:
         """Take the visit's contexts; what has been learned of them stays when the pool changes."""

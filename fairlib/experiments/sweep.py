@@ -219,10 +219,9 @@ def _part(part: Any) -> tuple[int, int]:
     """Return at which setting a part begins, and how many others lie between two of its own."""
     if part is None:
         return 0, 1
-    if not isinstance(part, tuple | list) or len(part) != 2:
-        raise TypeError(f"part must be a pair of whole numbers, such as (0, 10), not {checks.shown(part)}")
-    number = checks.integer("part", part[1], 1)
-    return checks.integer("part", part[0], 0, number - 1), number
+    first, last = checks.pair("part", part, "a pair of whole numbers, such as (0, 10)")
+    number = checks.integer("part", last, 1)
+    return checks.integer("part", first, 0, number - 1), number
 
 
 def _listed(settings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
