@@ -190,13 +190,11 @@ class Result:
         heading, arrays = files.load_npz(path, "result", wanted)
         del heading["of"]
         try:
-            given: dict[str, Any] = {**heading, **arrays}
-            made = kind(**given)
+            made: Self = kind(**heading, **arrays)
             for holds, must in _musts(made):
                 if not holds:
                     raise ValueError(must)
-            loaded: Self = made
-            return loaded
+            return made
         except (TypeError, ValueError) as error:
             raise ValueError(f"{path} must hold a whole {kind.__name__} as it was saved: {error}") from error
 
