@@ -84,8 +84,7 @@ def fair_ucb_worst_case_bound(
     from scipy.special import zeta  # only here: SciPy is slow to import, and the package must not be
 
     rounds, extra = np.asarray(horizon, np.float64), 0 if tolerance == math.floor(tolerance) else arms
-    bound: NDArray[np.float64] = 2 * np.sqrt(2 * arms * rounds * np.log(rounds)) + zeta(3) * arms + extra
-    return bound
+    return 2 * np.sqrt(2 * arms * rounds * np.log(rounds)) + zeta(3) * arms + extra
 
 
 @checked
