@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairlib.baselines.classic import ucb1_worst_case_bound
 from fairlib.checks import Horizons, NonNegative, PositiveInt, checked
 from fairlib.core import check_no_delay, mean_gaps
 from fairlib.shares.game import SharedBandit, _below_one_in_k
@@ -81,10 +82,8 @@ def fair_ucb_worst_case_bound(
     >>> fair_ucb_worst_case_bound(2, 1000).round(1)
     np.float64(334.9)
     """
-    from scipy.special import zeta  # only here: SciPy is slow to import, and the package must not be
-
-    rounds, extra = np.asarray(horizon, np.float64), 0 if tolerance == math.floor(tolerance) else arms
-    return 2 * np.sqrt(2 * arms * rounds * np.log(rounds)) + zeta(3) * arms + extra
+    extra = 0 if tolerance == math.floor(tolerance) else arms
+    return ucb1_worst_case_bound(arms, horizon) + extra
 
 
 @checked

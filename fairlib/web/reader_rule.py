@@ -159,13 +159,15 @@ def _given(rule: Any, i: int, gives: dict[str, str], sizes: dict[str, Any], memo
     return _setting(rule, each, gives)
 
 
+def _defaults(rule: Any) -> dict[str, Any]:
+    """Return the defaults of the rule's arguments by name."""
+    names = [each.arg for each in rule.args.args]
+    return dict(zip(reversed(names), reversed(rule.args.defaults), strict=False))
+
+
 def _places(rule: Any, each: Any, size: Any) -> int:
     """Return the size of a piece of memory, a number or the name of a setting."""
-    value = size
-    if isinstance(size, str):
-        names = [other.arg for other in rule.args.args]
-        at = names.index(size) - len(names) + len(rule.args.defaults) if size in names else -1
-        value = getattr(rule.args.defaults[at], "value", None) if at >= 0 else None
+    value = getattr(_defaults(rule).get(size), "value", None) if isinstance(size, str) else size
     if not isinstance(value, int) or not 1 <= value <= 1_000_000:
         _refuse(each, f"the size of {each.arg!r} must be K or a setting with a value from 1 to 1,000,000")
     return value
@@ -173,14 +175,14 @@ def _places(rule: Any, each: Any, size: Any) -> int:
 
 def _setting(rule: Any, each: Any, gives: dict[str, str]) -> str:
     """Return the value of a setting, as a policy's settings are kept."""
-    at = rule.args.args.index(each) - len(rule.args.args) + len(rule.args.defaults)
-    if at < 0:
+    value = _defaults(rule).get(each.arg)
+    if value is None:
         _refuse(
             each,
             f"{each.arg!r} is not known: a rule may ask for {', '.join(gives)}, for memory, as {each.arg}: PerArm "
             f"or Number, and for a setting with a value, as {each.arg}=0.1",
         )
-    said, value, sign = _name(each.annotation), rule.args.defaults[at], 1
+    said, sign = _name(each.annotation), 1
     if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
         value, sign = value.operand, -1
     number = getattr(value, "value", None)

@@ -803,23 +803,17 @@ _WORDS = {
     "Dict": "a dictionary",
     "List": "a list",
     "JoinedStr": "an f-string",
-}
-_WORDS |= {
     "GeneratorExp": "a generator",
     "Raise": "raise",
     "Try": "try",
     "With": "with",
     "FunctionDef": "a function in a function",
-}
-_WORDS |= {
     "Starred": "a star",
     "Set": "a set",
     "Import": "import",
     "ImportFrom": "import",
     "Global": "global",
     "Delete": "del",
-}
-_WORDS |= {
     "SetComp": "a comprehension",
     "DictComp": "a comprehension",
     "Yield": "yield",
