@@ -3,7 +3,6 @@
 import math
 import sys
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.checks import Horizons, checked
 from fairlib.delays.game import Quantile, SemiBandit
-from fairlib.merit import Merit
 
 __all__ = [
     "fcucb_d_reward_bound",
@@ -416,12 +414,7 @@ def _take(game: SemiBandit, horizon: ArrayLike, q: float) -> _Given:
     f, rounds = game.merit, np.asarray(horizon, np.float64)
     late = float(game.quantiles(q).max())
     slope = max(f.lipschitz / f.minimum, sys.float_info.min)  # not 0, which times infinity is no number
-    return _Given(game.arms.means.size, game.plays, slope, _largest(f) / f.minimum, rounds, q, late)
-
-
-@lru_cache(maxsize=64)
-def _largest(merit: Merit) -> float:
-    return float(merit(np.linspace(merit.low, merit.high, 1001)).max())
+    return _Given(game.arms.means.size, game.plays, slope, f.maximum / f.minimum, rounds, q, late)
 
 
 def _fcucb_d(given: _Given) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

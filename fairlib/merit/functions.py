@@ -93,6 +93,11 @@ class Merit(Pluggable):
     **settings
         What `value`, `best` and `solve` are set with, by the names of their arguments.
 
+    Attributes
+    ----------
+    maximum : float
+        The largest merit on a grid of 1,001 points of the range.
+
     Raises
     ------
     TypeError, ValueError
@@ -222,8 +227,9 @@ class Merit(Pluggable):
             raise ValueError(
                 f"{said} be a positive number from {self.low:g} to {self.high:g}; at {grid[at]:g} it is {merits[at]}"
             )
-        if merits.max() > 1e305:
-            raise ValueError(f"{said} be at most 1e305, so that merits can be summed, not {merits.max()}")
+        self.maximum = float(merits.max())
+        if self.maximum > 1e305:
+            raise ValueError(f"{said} be at most 1e305, so that merits can be summed, not {self.maximum}")
         if merits.min() < self.minimum * (1 - 1e-9):
             raise ValueError(
                 f"minimum must be at most {merits.min():g}, what {self.name!r} has at "
