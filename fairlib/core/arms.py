@@ -107,10 +107,12 @@ class Arms:
 def _of_arms(draw: BoundRule, arms: int | None) -> int | None:
     """Return of how many arms the settings are; refuse those that are not of as many as they must be."""
     for name, value in draw.settings.items():
-        if np.ndim(value) not in (1, 2) or len(value) == 0:
+        if np.ndim(value) not in (1, 2):
             raise ValueError(f"{name} must have a number for each arm, not {checks.shown(value)}")
         if arms is not None and len(value) != arms:
             raise ValueError(f"{name} must have {arms} numbers, one an arm, not {len(value)}")
+        if len(value) == 0:
+            raise ValueError(f"{name} must have a number for each arm, not {checks.shown(value)}")
         arms = len(value)
     return arms
 
