@@ -8,10 +8,14 @@ A call with one odd value comes out in one of these ways, and only the first thr
 * `poor`: any other error, a warning, or no answer within some seconds;
 * `nonsense`: taken, though the argument may not be this, or for something else than it means.
 
-With ``FUZZ=full`` in the environment all values are tried, else some of them.
+With ``FUZZ=full`` in the environment all values are tried, else some of them. Each constraint is tried by itself with
+all of them and with numbers at its ends. Which constraint an argument has is compared with what is stored, which
+``pytest tests/test_fuzz.py --refresh-references`` stores anew.
 """
 
 import inspect
+import itertools
+import math
 import os
 import random
 import re
@@ -23,7 +27,8 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from copy import copy
+from functools import cache, partial
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -31,6 +36,7 @@ import numpy as np
 import pytest
 from fuzz_calls import EXCEPTIONS, Argument, Call, UnfitError, calls, judged, put_files
 from odd_values import VALUES, CalledError
+from references import Store, compare
 
 import fairlib as fl
 from fairlib import checks
@@ -40,6 +46,8 @@ FULL = os.environ.get("FUZZ") == "full"
 PATIENCE = 20  # seconds
 SAMPLE = 4  # values of each argument, where not all are tried
 COUNTS: Counter[str] = Counter()
+STORE = Store(Path(__file__).parents[1], "arguments")
+ENDS = (0, 1, 1e-75, 1e75, 1e150, 2**53)  # where probabilities, scales, squares and whole numbers end
 
 
 # What comes of a call ------------------------------------------------------------------------------------------------
@@ -165,6 +173,30 @@ def tried(call: Call, name: str, make: Callable[[], Any]) -> tuple[str, str]:
     return ("taken", "") if found == expected else ("nonsense", f"{found} is not {expected}"[:500])
 
 
+@cache
+def declared() -> dict[str, dict[str, checks.Constraint]]:
+    """Return the constraints of each function that is tried."""
+    return {each.name: checks.constraints(each.made()) for each in calls()}
+
+
+def kinds() -> dict[str, checks.Constraint]:
+    """Return each constraint that an argument has, by how it is written."""
+    found = {}
+    for each in itertools.chain.from_iterable(own.values() for own in declared().values()):
+        while isinstance(each, checks.Optional | checks.InBody):
+            each = each.inner
+        found[repr(each)] = each
+    return found
+
+
+def near_ends(allowed: checks.Constraint) -> Iterator[Any]:
+    """Yield numbers at and beside the ends of what a constraint allows, alone and in lists."""
+    own = (getattr(allowed, name, None) for name in ("low", "high", "above", "below"))
+    for end in {each for each in (*own, *ENDS) if each is not None and math.isfinite(each)}:
+        for each in (end, end - 1, end + 1, math.nextafter(end, -math.inf), math.nextafter(end, math.inf)):
+            yield from (each, [each], [each, each])
+
+
 # The tests -----------------------------------------------------------------------------------------------------------
 
 
@@ -184,6 +216,27 @@ def test_every_exception_is_about_a_public_function_and_one_of_its_arguments():
 def test_there_are_enough_odd_values_and_each_is_another():
     assert len(VALUES) >= 81
     assert len({f"{type(make()).__name__} {checks.shown(make())}" for make in VALUES.values()}) > 0.9 * len(VALUES)
+
+
+def test_every_argument_may_be_what_is_stored(request):
+    found = {name: [f"{each}: {allowed!r}" for each, allowed in own.items()] for name, own in declared().items()}
+    if not STORE.refreshed(request.node, 0, 1, found):
+        wrong, lines = compare("What an argument may be", "arguments of", STORE.stored, found)
+        assert not wrong, f"{wrong}\n{lines}"
+
+
+@pytest.mark.parametrize("allowed", kinds().values(), ids=list(kinds()))
+def test_a_constraint_takes_what_the_judge_takes_and_refuses_all_else_by_name(allowed):
+    def takes(seed: Any) -> Any:
+        taken = allowed("seed", seed)
+        return None if isinstance(allowed, checks.OneOrMany) else taken  # which leaves it to the body
+
+    own = Call("own", lambda: takes, {"seed": Argument(lambda: None, partial(judged, allowed))})
+    values = VALUES | {str(each): partial(copy, each) for each in near_ends(allowed)}
+    found = {each: tried(own, "seed", make) for each, make in values.items()}
+    assert {each: came for each, came in found.items() if came[0] not in ("taken", "refused")} == {}
+    said = [why for came, why in found.values() if came == "refused"]
+    assert [why for why in said if not re.match(r"seed(\[\d\])? must .*not ", why, re.DOTALL)] == []
 
 
 @pytest.mark.parametrize("call", calls(), ids=lambda call: call.name)
