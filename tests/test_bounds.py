@@ -1,10 +1,9 @@
-"""What all bounds have in common: how they are called, what they return and what they refuse."""
+"""What all bounds have in common: how they are called, and what they return."""
 
-# Arguments of the wrong type are what much of it is about.
+# Numbers of NumPy are among what it is about.
 # mypy: disable-error-code="arg-type"
 
 import dataclasses
-import datetime
 import importlib
 import inspect
 import itertools
@@ -38,13 +37,7 @@ class Arguments(NamedTuple):
     """Whether it may fall with the horizon: it subtracts what the arms are owed."""
 
 
-CLASSIC = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.8]))
-SHARED = sh.SharedBandit(fl.bernoulli([0.9, 0.5, 0.8]), shares=[0.2, 0.3, 0.1])
-EXPOSED = ex.ExposureBandit(fl.bernoulli([0.9, 0.5, 0.8]), merit=exponential(2))
-CONTEXTS = ex.ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1))
-LATE = de.SemiBandit(fl.bernoulli([0.9, 0.5, 0.5]), plays=2, merit=power(1, 1), delay=de.geometric([0.1] * 3))
 PEOPLE = rk.constants(rk.mixed_groups([[1.0], [2.0]], [0.0, 1.0], 0.1, shares=[0.9, 0.1], arms=10))
-GAMES = (CLASSIC, SHARED, EXPOSED, CONTEXTS, LATE, PEOPLE)
 
 
 def public() -> dict[str, Any]:
@@ -133,76 +126,12 @@ def test_numpy_s_integers_are_integers(name):
             assert call(name, **{each: near}) == call(name, **{each: float(near)})
 
 
-NUMBERS = [None, True, np.True_, "0.5", b"1", math.nan, math.inf, -1, [0.5], 1j, datetime.date(2024, 1, 1)]
-
-
-@every
-def test_what_is_no_such_number_is_refused_by_name(name):
-    bound = BOUNDS[name]
-    for each in (*bound.first, *bound.more):
-        if each == "game":
-            continue
-        for wrong in (*NUMBERS, np.datetime64("2024-01-01"), np.array([0.5, 0.5])):
-            with pytest.raises((TypeError, ValueError), match=f"^{each} must be "):
-                call(name, **{each: wrong})
-    for size in {"arms", "dimension"} & set(bound.first):
-        for wrong in (0, 2.0, np.float64(2)):
-            with pytest.raises((TypeError, ValueError), match=f"^{size} must be "):
-                call(name, **{size: wrong})
-    for limit in ({"failure": 0}, {"failure": 1}, {"ridge": 0}, {"noise": 0}, {"noise": 2}, {"alpha": 1}, {"q": 0}):
-        if set(limit) <= set(bound.more):
-            with pytest.raises(ValueError, match=f"^{next(iter(limit))} must be "):
-                call(name, **limit)
-
-
-@every
-def test_what_is_no_horizon_is_refused_by_name(name):
-    wrong: list[Any] = [
-        *NUMBERS,
-        0,
-        1.0,
-        10.5,
-        np.datetime64("2024-01-01"),
-        "1000",
-        ["10"],
-        [10, True],
-        [10, 10.5],
-        [[10], [10, 20]],
-    ]
-    wrong += [
-        [1000, 0],
-        [1000, -5],
-        [1000, None],
-        np.array([10.0]),
-        np.array([True]),
-        np.array(["10"]),
-        np.ma.array([10], mask=[1]),
-        {10: 20},
-        {10},
-    ]
-    wrong += [np.array([10, None]), np.array([10], "m8[s]"), 10**400, 1e400, fl.ucb1()]
-    for horizon in wrong:
-        with pytest.raises((TypeError, ValueError), match=r"^horizon must be whole numbers of at least [13], not "):
-            call(name, horizon)
-
-
-@every
-def test_another_game_is_refused(name):
-    if "game" not in BOUNDS[name].first:
-        return
-    kind = type(BOUNDS[name].first["game"])
-    for wrong in (None, "game", 3, [0.9, 0.5], exponential(2), *(game for game in GAMES if not isinstance(game, kind))):
-        with pytest.raises(TypeError, match=rf"^game must be (an? )?{kind.__name__}, such as .*, not "):
-            call(name, game=wrong)
-
-
 def test_the_share_of_candidates_is_looked_at_where_it_does_not_count():
     fixed = dataclasses.replace(PEOPLE, by_chance=False)
     for name in ("fair_greedy_bound", "fair_greedy_log_bound", "printed_bound"):
         assert call(name, game=fixed, alpha=0.2) == call(name, game=fixed, alpha=0.8)
-        for wrong in (0, 1, -3, "half", math.nan, True):
-            with pytest.raises((TypeError, ValueError), match=r"^alpha must be a number in "):
-                call(name, game=fixed, alpha=wrong)
+        with pytest.raises(ValueError, match=r"^alpha must be a number in "):
+            call(name, game=fixed, alpha=1)
 
 
 @pytest.mark.parametrize(
@@ -256,10 +185,6 @@ def test_what_bounds_are_made_of_is_called_in_the_same_way(function, first, more
     assert isinstance(plain, float)
     for each in {"arms", "dimension", "groups"} & set(first):
         assert function(**{**first, each: np.uint8(200)}, **more) == plain
-    for each in {*first, *more} - {"game"}:
-        for wrong in (None, True, "0.5", math.nan, math.inf, -1, datetime.date(2024, 1, 1)):
-            with pytest.raises((TypeError, ValueError), match=f"^{each} must be "):
-                function(**{**first, **more, each: wrong})
 
 
 def test_constants_keep_numbers_and_not_what_was_given():

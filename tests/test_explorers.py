@@ -141,8 +141,6 @@ def test_bad_sliders_are_refused(sliders: dict[str, Any], error: type[Exception]
 @pytest.mark.parametrize(
     ("label", "values", "start", "error", "message"),
     [
-        (3, [1, 2], None, TypeError, "label must be a string, not 3"),
-        (" ", [1, 2], None, ValueError, "label must be a string that says something"),
         ("Power", 3, None, TypeError, "values must be a list of numbers or strings, not 3"),
         ("Power", "abc", None, TypeError, "values must be a list of numbers or strings, not 'abc'"),
         ("Power", [1], None, ValueError, "values must be 2 to 60 numbers or strings, not 1"),
@@ -283,13 +281,9 @@ def test_filled_by_runs_of_a_game() -> None:
 @pytest.mark.parametrize(
     ("more", "error", "message"),
     [
-        ({"alt": " "}, ValueError, "alt must be a string that says something, not ' '"),
         ({"alt": "{worth:g}"}, ValueError, "'worth' must name one of power, value"),
         ({"alt": "{value:5d}"}, ValueError, r"\{value:5d\} must be one number, in a format such as"),
         ({"problem": 3}, TypeError, "problem and policy must be given together"),
-        ({"horizon": 0}, ValueError, "horizon must be a whole number of at least 1, not 0"),
-        ({"runs": 21}, ValueError, "runs must be a whole number from 1 to 20, not 21"),
-        ({"seed": -1}, ValueError, "seed must be a whole number of at least 0, not -1"),
         ({"means": "Means"}, ValueError, "means can be changed only where there is a game on arms"),
         ({"strange": 1.0}, TypeError, "'powers' is set with factor; it knows no strange"),
     ],
@@ -312,7 +306,6 @@ def of_shape(power: float) -> fl.Bandit:
         (lambda factor: GAME, fl.ucb1(), {}, TypeError, "problem may ask for power, not for factor"),
         (GAME, lambda power, seed: fl.ucb1(), {}, TypeError, "policy may ask for power, not for seed"),
         (GAME, [fl.ucb1(), 3], {}, TypeError, r"policy must be a Policy, such as ucb1\(\), not 3"),
-        (lambda power: 3, fl.ucb1(), {}, TypeError, "problem must be a Bandit or ContextBandit"),
         (
             lambda power: fl.Bandit(fl.bernoulli([0.2 * power**2, 0.5])),
             fl.ucb1(),
@@ -445,8 +438,6 @@ def test_bad_live_figure_is_refused() -> None:
         moved(elsewhere)
     with pytest.raises(TypeError, match=r"^sliders and what is filled must be parameters of figure.*'value'"):
         moved(curve)
-    with pytest.raises(TypeError, match="live must be a Live, not 3"):
-        explore(curve, live=3, power=slider)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="autoplay must be False for a live explorer"):
         explore(point, autoplay=True, live=Live(powers, alt="x", factor=1.0), power=slider)
     with pytest.raises(TypeError, match="a live picture may ask for power, not for seen"):

@@ -476,13 +476,8 @@ def remembers(x, calls: fl.Number):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: me.exponential(0), ValueError, "steepness must be a number above 0"),
-        (lambda: me.exponential(math.nan), ValueError, "steepness must be"),
         (lambda: me.exponential(800), ValueError, "steepness must be at most 700 on this range, not 800"),
         (lambda: me.exponential(2, 1, 0), ValueError, "high must be above low"),
-        (lambda: me.power(-1, 2), ValueError, "scale must be a number above 0"),
-        (lambda: me.power(1, 0.5), ValueError, "exponent must be"),
-        (lambda: me.clipped(0), ValueError, "floor must be a number above 0"),
         (lambda: me.clipped(0.5, 0.4), ValueError, "high must be a number above 0.5"),
         (
             lambda: own("zero", me.clipped_value, me.clipped_best, floor=-1.0),
@@ -511,12 +506,7 @@ def remembers(x, calls: fl.Number):
             ValueError,
             "^minimum must be at most 1, what 'up' has at 1, not 1.1$",
         ),
-        (lambda: bump(minimum=0), ValueError, "^minimum must be a number above 0, not 0$"),
-        (lambda: bump(minimum=math.inf), ValueError, "^minimum must be a number above 0, not inf$"),
         # The slopes
-        (lambda: bump(lipschitz=-1.0), ValueError, "^lipschitz must be"),
-        (lambda: bump(log_lipschitz=math.nan), ValueError, "^log_lipschitz must be"),
-        (lambda: bump(lipschitz="steep"), TypeError, "^lipschitz must be a number"),
         (
             lambda: own("line", lambda x: 1.0 + 3.0 * x, lipschitz=2.9),
             ValueError,
@@ -609,12 +599,6 @@ def remembers(x, calls: fl.Number):
             ValueError,
             r"^solve of 'line' must fill mu .*, not \[nan, nan, nan\]$",
         ),
-        (lambda: own(None, lambda x: 1.0), TypeError, "^name must be a string, not None$"),
-        (
-            lambda: me.power(1e306, 2),
-            ValueError,
-            r"^scale must be .*, at most 1e\+150 in size, not 1e\+306",
-        ),
         (
             lambda: own("line", lambda x: 1e306),
             ValueError,
@@ -638,9 +622,7 @@ def remembers(x, calls: fl.Number):
             ValueError,
             "^high must be above low, 1.0, .* not 1.0$",
         ),
-        (lambda: own("line", lambda x: 1.0, low=math.nan), ValueError, "^low must be"),
         # The fair policy
-        (lambda: me.fair_policy("exp", [0.5]), TypeError, "merit must be a Merit"),
         (lambda: me.fair_policy(me.power(1, 2), [0.5, 0.5], 3), ValueError, "plays must be a whole number from 1 to 2"),
         (lambda: me.fair_policy(me.power(1, 2), [0.5, 0.5], 0), ValueError, "plays must be a whole number from 1 to 2"),
         (
@@ -659,9 +641,6 @@ def remembers(x, calls: fl.Number):
             ValueError,
             "high must have one number an arm",
         ),
-        (lambda: me.optimistic_means("exp", [0.5], [0.6]), TypeError, "merit must be a Merit"),
-        (lambda: me.optimistic_means(None, [0.5], [0.6]), TypeError, "merit must be a Merit"),
-        (lambda: ex.fairx_ucb(None, 0.1), TypeError, "merit must be a Merit"),
     ],
     ids=itertools.count(),
 )

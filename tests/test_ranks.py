@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import both_ways, drawn, streams
+from helpers import drawn, streams
 
 import fairlib as fl
 from fairlib import linear as li
 from fairlib import ranks as rk
-from fairlib.book import look, show
 from fairlib.core import Now, Past, World
 from fairlib.data import standardized, twoyear
 from fairlib.engine.agent import Agent
@@ -495,19 +494,6 @@ OWN = [
     (SECTION_6, rk.oracle_cdf(SECTION_6)),
     (MIXED, rk.oracle_rewards(MIXED)),
 ]
-each_own = pytest.mark.parametrize(("game", "policy"), OWN, ids=itertools.count())
-
-
-@each_own
-def test_compiled_and_interpreted_play_the_same(game, policy):
-    both_ways(game, policy, 120, seed=6, rounds=range(1, 121))
-
-
-@each_own
-def test_policies_keep_the_rules_and_have_a_look_and_can_be_shown(game, policy):
-    fl.check_policy(policy, arms=game.world.arms)
-    assert look(policy.name)["color"].startswith("#")
-    assert f"def {policy.rule.__name__}(" in show(policy.rule).data
 
 
 @pytest.mark.parametrize("horizon", [1, 2, 3], ids=str)
@@ -683,16 +669,10 @@ NAN = [[1.0, 0.0], [0.0, float("nan")], [1.0, 1.0]]
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: rk.uniform_sum([]), ValueError, "weights must be a list"),
         (lambda: rk.uniform_sum([0.0, 0.0]), ValueError, "weights must have from 1 to 8 numbers other than 0, not 0"),
         (lambda: rk.uniform_sum(np.ones(9)), ValueError, "weights must have from 1 to 8 numbers .* not 9"),
-        (lambda: rk.uniform_sum([1.0, np.nan]), ValueError, "weights must be numbers, not nan"),
-        (lambda: rk.uniform_sum([1.0], shift="far"), TypeError, "shift must be a number"),
-        (lambda: rk.empirical([]), ValueError, "rewards must be a list"),
-        (lambda: rk.empirical([np.nan]), ValueError, "rewards must be numbers, not nan"),
         (lambda: rk.empirical([1.0]).density([1.0]), ValueError, "jumps.* no density"),
         (lambda: LAW.quantile([0.0]), ValueError, r"ranks must be numbers above 0 and at most 1, not \[0.0\]"),
-        (lambda: LAW.quantile([np.nan]), ValueError, "ranks must be"),
         (lambda: rk.flat([]), ValueError, "distributions must have at least one"),
         (lambda: rk.flat([0.5]), TypeError, "distributions must be RewardDistributions"),
         (
@@ -706,80 +686,32 @@ NAN = [[1.0, 0.0], [0.0, float("nan")], [1.0, 1.0]]
             ValueError,
             "distributions must be 4, as many as the world has groups, not 3",
         ),
-        (lambda: rk.RankBandit("world", parameter=[1.0], distributions=[LAW]), TypeError, "world must be a World"),
         (
             lambda: rk.separate_groups([[1.0]], [0.0], 1.0),
             ValueError,
             "weights and biases must be of at least 2 groups",
         ),
         (lambda: rk.separate_groups([[1.0], [2.0]], [0.0], 1.0), ValueError, "as many in each, not 2 and 1"),
-        (lambda: rk.separate_groups([[1.0], [1.0, 2.0]], [0.0, 0.0], 1.0), TypeError, "weights must be an array"),
-        (lambda: rk.separate_groups([[1.0], [0.0]], [0.0, 0.0], 1.0), ValueError, "numbers other than 0, not 0"),
-        (lambda: rk.separate_groups([[1.0], [2.0]], [0.0, 0.0], -1.0), ValueError, "sd must be .* not -1.0"),
-        (lambda: rk.section_6(together=1.5), ValueError, r"together must be a number in \[0, 1\], not 1.5"),
-        (lambda: rk.section_6(step="3a"), TypeError, "step must be a number"),
-        (lambda: rk.section_6(first="3"), TypeError, "first must be a number"),
         (
             lambda: rk.mixed_groups([[1.0], [2.0]], [0, 0], 1, shares=[0.5, 0.6], arms=3),
             ValueError,
             "shares must be 2 numbers, one a group, with sum 1",
         ),
-        (
-            lambda: rk.mixed_groups([[1.0], [2.0]], [0, 0], 1, shares=[1.0, 0.0], arms=3),
-            ValueError,
-            r"shares must be numbers in \(0, 1\], not 0.0",
-        ),
-        (
-            lambda: rk.mixed_groups([[1.0], [2.0]], [0, 0], 1, shares=[0.5, 0.5], arms=1),
-            ValueError,
-            "arms must be a whole number of at least 2, not 1",
-        ),
-        (lambda: rk.employer(NAN, [0, 1, 1], Y), ValueError, r"contexts must be finite numbers, not nan \(at \[1, 1\]"),
-        (lambda: rk.employer([[1.0], [1.0, 2.0]], [0, 1], [1.0, 2.0]), TypeError, "contexts must be an array"),
         (lambda: rk.employer(X, [0, 1], Y), ValueError, "groups and rewards must have 3 numbers"),
-        (lambda: rk.employer(X, [[0], [1, 1], [0]], Y), TypeError, "groups must be whole numbers of at least 0"),
         (lambda: rk.employer(X, [0, 1, 3], Y), ValueError, r"somebody in each, not \[0, 1, 3\]"),
-        (
-            lambda: rk.employer(X, [0, -1, 1], Y),
-            ValueError,
-            r"groups must be .* at least 0, not \[0, -1, 1\]",
-        ),
         (lambda: rk.employer(X, [0, 0, 0], Y), ValueError, "groups must run from 0 to at least 1"),
-        (lambda: rk.employer(X, [0.0, 1.0, 1.0], Y), TypeError, "groups must be whole numbers of at least 0"),
-        (lambda: rk.employer(X, [0, 1, 1], Y, arms=1), ValueError, "arms must be a whole number of at least 2, not 1"),
-        (lambda: rk.employer(X, [0, 1, 1], Y, sd=-0.2), ValueError, "sd must be"),
         (
             lambda: rk.employer(X, [0, 1, 1], Y, parameter=np.ones(7)),
             ValueError,
             r"^parameter must have \d numbers, as contexts has columns, not 7$",
         ),
-        (lambda: rk.employer(X, [0, 1, 1], Y, parameter=[math.nan]), ValueError, "parameter must be finite"),
-        (lambda: rk.fair_greedy(ridge=0), ValueError, "ridge must be a number above 0, not 0"),
-        (lambda: rk.fair_greedy(noise=0), ValueError, "noise must be"),
-        (lambda: rk.fair_greedy(noise=1.1), ValueError, "noise must be"),
-        (lambda: rk.fair_greedy(ties="last"), ValueError, "ties must be 'any' or 'first', not 'last'"),
-        (lambda: rk.fair_greedy_v2(ridge="much"), TypeError, "ridge must be"),
-        (lambda: rk.fair_greedy_v2(noise=2), ValueError, "noise must be"),
-        (lambda: rk.fair_greedy_v2(unseen="last"), ValueError, "unseen must be 'random' or 'half', not 'last'"),
-        (lambda: rk.oful_as_published(-1.0), ValueError, "exploration must be"),
-        (lambda: rk.fair_greedy_rarely(growth=1.0), ValueError, r"growth must be a number in \(1, 1e\+06\], not 1.0"),
-        (lambda: rk.fair_greedy_rarely(ridge=-1), ValueError, "ridge must be"),
-        (lambda: rk.fair_greedy_rarely(noise=0), ValueError, "noise must be"),
-        (lambda: rk.gmf("game"), TypeError, "game must be a RankBandit"),
-        (lambda: rk.oracle_cdf(fl.Bandit(fl.bernoulli([0.5]))), TypeError, "game must be a RankBandit"),
-        (lambda: rk.oracle_rewards(None), TypeError, "game must be a RankBandit"),
-        (lambda: rk.reward_optimal(None), TypeError, "game must be a RankBandit"),
-        (lambda: li.greedy(ridge=-1), ValueError, "ridge must be"),
         (lambda: fl.simulate(SECTION_6, rk.gmf(MIXED), 10), ValueError, "made for contexts of length 7, not 17"),
-        (lambda: fl.simulate(SECTION_6, rk.fair_greedy(), 0), ValueError, "horizon must be"),
         (lambda: fl.simulate(SECTION_6, fl.ucb1(), 10), TypeError, "policy must be a ContextPolicy"),
         (
             lambda: rk.acceptance_given_past(SECTION_6, fl.ucb1(), 3, 1, 1, 0),
             TypeError,
             "policy must be a ContextPolicy",
         ),
-        (lambda: rk.acceptance_given_past(SECTION_6, li.at_random(), 0, 1, 1, 0), ValueError, "t must be"),
-        (lambda: rk.acceptance_given_past(SECTION_6, li.at_random(), 1, 0, 1, 0), ValueError, "pasts must be"),
     ],
     ids=itertools.count(),
 )

@@ -1,8 +1,5 @@
 """Guaranteed shares: Theorem 1 at every round against every kind of learner, the bounds, the paper's slips."""
 
-# Arguments of the wrong type are among what it is about.
-# mypy: disable-error-code="arg-type"
-
 import itertools
 import math
 import warnings
@@ -645,51 +642,23 @@ def test_fair_learn_takes_a_learner_with_memory_and_one_that_cannot_be_compiled(
 
 
 @pytest.mark.parametrize(
-    "policy",
-    [
-        sh.fair_ucb([0.1] * 5),
-        sh.fair_learn(fl.thompson_beta(), [0.15] * 5, 2),
-        sh.t_fair_ucb([0.1] * 5, 300),
-        sh.lfg([0.1] * 5, 3),
-        sh.fair_by_deadline(fl.thompson_beta(), [0.6, 0.1, 0.1, 0.1, 0.0]),
-        sh.fair_in_windows(fl.thompson_beta(), [0.15] * 5),
-    ],
-    ids=lambda policy: policy.name,
-)
-def test_policies_conform(policy):
-    fl.check_policy(policy)
-
-
-@pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (lambda: sh.fair_ucb([0.5, 0.1]), ValueError, r"shares must be at least 0 and below 1/2, not 0.5 \(arm 0\)"),
-        (lambda: sh.fair_ucb([0.1, -0.1]), ValueError, r"shares must be .* not -0.1 \(arm 1\)"),
-        (lambda: sh.fair_ucb([0.1, np.nan]), ValueError, "shares must be numbers .* not nan"),
-        (lambda: sh.fair_ucb([]), ValueError, "shares must be a list"),
-        (lambda: sh.fair_ucb([0.1, 0.1], -1), ValueError, "tolerance must be a number in"),
-        (lambda: sh.fair_ucb([0.1, 0.1], math.inf), ValueError, "tolerance must be"),
         (lambda: sh.fair_learn(fl.uniform(2), [0.1, 0.1]), ValueError, "learner must play one arm a round, not 2"),
-        (lambda: sh.fair_learn("UCB1", [0.1, 0.1]), TypeError, "learner must be a Policy"),
         (
             lambda: sh.t_fair_ucb([0.0999] * 10, 9),
             ValueError,
             "horizon must be at least 10, the sum of the arms' quotas, not 9",
         ),
-        (lambda: sh.t_fair_ucb([0.1], 0), ValueError, "horizon must be"),
         (lambda: sh.fair_by_deadline(fl.ucb1(), [0.6, 0.5]), ValueError, "shares must sum to at most 1, not 1.1"),
-        (lambda: sh.fair_by_deadline(fl.ucb1(), [0.6, -0.5]), ValueError, "shares must be numbers in"),
-        (lambda: sh.fair_by_deadline(fl.ucb1(), [0.6, 0.4], 0.5), (TypeError, ValueError), "tolerance must be a whole"),
         (lambda: sh.fair_by_deadline(fl.uniform(2), [0.6, 0.4]), ValueError, "learner must play one arm a round"),
-        (lambda: sh.fair_in_windows("UCB1", [0.1, 0.1]), TypeError, "learner must be a Policy"),
         (lambda: sh.fair_in_windows(fl.ucb1(), [0.5, 0.1]), ValueError, "shares must be at least 0 and below 1/2"),
-        (lambda: sh.fair_in_windows(fl.ucb1(), [0.1, 0.1], credit=-0.5), ValueError, "credit must be a number"),
         (
             lambda: sh.fair_in_windows(fl.ucb1(), [0.1, 0.3, 0.2], tolerance=0.25, credit=0.25),
             ValueError,
             r"credit must be at least 0.35, \(K - 1\) times the largest share less the tolerance, not 0.25",
         ),
-        (lambda: sh.fair_in_windows(fl.ucb1(), [0.1, 0.1], -1), ValueError, "tolerance must be a number"),
         (
             lambda: sh.SharedBandit(fl.bernoulli([0.5, 0.6]), shares=[0.7, 0.4]),
             ValueError,
@@ -703,13 +672,11 @@ def test_policies_conform(policy):
         (lambda: sh.lfg([0.5, 0.5], 1), ValueError, "shares must sum to less than 1"),
         (lambda: sh.lfg([0.1] * 10, 1), ValueError, "shares must sum to less than 1, not 1"),
         (lambda: sh.lfg([0.7, 0.2, 0.1], 1), ValueError, "shares must sum to less than 1, not 1"),
-        (lambda: sh.lfg([0.5, 0.1], 0), ValueError, "eta must be a number above 0"),
         (
             lambda: sh.SharedBandit(fl.bernoulli([0.5, 0.6]), shares=[0.1]),
             ValueError,
             r"one number an arm \(2\), not 1",
         ),
-        (lambda: sh.SharedBandit(fl.bernoulli([0.5, 0.6]), shares=[0.1, 0.1], tolerance=-2), ValueError, "tolerance"),
         (lambda: sh.SharedBandit(fl.bernoulli([0.5, 0.6]), plays=2, shares=[0.1, 0.1]), ValueError, "plays must be 1"),
         (
             lambda: sh.t_fair_ucb_bound(sh.SharedBandit(fl.bernoulli([0.5]), shares=[0.1], tolerance=2), 10),

@@ -40,13 +40,8 @@ def test_an_estimate_is_printed_with_its_error():
     [
         (lambda: fl.paired_t(np.arange(19.0)), r"^first must be of 20 runs or more, not of 19"),
         (lambda: fl.paired_t(np.arange(20.0), np.arange(21.0)), r"^second must be a number or of 20 runs.*not of 21"),
-        (lambda: fl.paired_t(np.arange(20.0), math.nan), r"^second must be"),
         (lambda: fl.paired_t(np.arange(20.0), np.ones((20, 1))), r"^second must be a number or a row of numbers"),
-        (lambda: fl.paired_t(np.full(20, math.nan)), r"^first must be"),
-        (lambda: fl.estimate([1.0, math.nan]), r"^values must be numbers, not nan \(run 1\)$"),
-        (lambda: fl.estimate([]), r"^values must be a list of at least one number, one a run, not \[\]$"),
         (lambda: fl.estimate([1.0]), r"^values must be of two runs or more, not of 1"),
-        (lambda: fl.estimate(1.0), r"^values must be"),
     ],
 )
 def test_too_little_for_a_verdict_is_refused(wrong, words):

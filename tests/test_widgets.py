@@ -121,29 +121,23 @@ def test_a_guess_stays_beside_the_answer(page: Page) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shares", "tolerance", "message"),
+    ("shares", "message"),
     [
-        ([0.1], 1, "shares must have two to ten numbers"),
-        ([0.05] * 11, 1, "shares must have two to ten numbers"),
-        ([0.5, 0.5], 1, "shares must be at least 0 and below 1/2"),
-        ([0.1, 0.1], -1, "tolerance must be"),
-        ([0.1, "a"], 1, "shares must be"),
+        ([0.1], "shares must have two to ten numbers"),
+        ([0.05] * 11, "shares must have two to ten numbers"),
+        ([0.5, 0.5], "shares must be at least 0 and below 1/2"),
     ],
 )
-def test_what_can_t_be_attacked_is_refused(shares: Any, tolerance: float, message: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
-        Attack(shares, tolerance)
+def test_what_can_t_be_attacked_is_refused(shares: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Attack(shares, 1)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"question": 3}, "question must be a string, not 3"),
         ({"answer": " "}, "answer must say something, not ' '"),
-        ({"unit": None}, "unit must be a string, not None"),
         ({"high": 0}, "high must be"),
-        ({"step": 0}, "step must be"),
-        ({"low": "a"}, "low must be"),
     ],
 )
 def test_what_is_no_question_is_refused(given: dict[str, Any], message: str) -> None:
