@@ -433,6 +433,26 @@ def test_recent_half_forgets_a_delay_that_is_older_than_half_of_the_game():
     assert fl.paired_t(regret["FCUCB-D"], regret["recent half"]) > 3
 
 
+@pytest.mark.parametrize(
+    "policy",
+    [
+        de.fcucb_d(MERIT, 7, 3),
+        de.fcucb_d(me.clipped(0.4), 7, 3),
+        de.fcts_d(MERIT, 7, 3),
+        de.op_fcucb_d(MERIT, 7, 3),
+        de.op_fcts_d(MERIT, 7, 3),
+        de.two_box(MERIT, 7, 3, 300),
+        de.recent_half(MERIT, 7, 3),
+        de.cucb_d(3),
+        de.mp_ts_d(3),
+        de.fgreedy_d(MERIT, 7, 3, 0.1),
+    ],
+    ids=itertools.count(),
+)
+def test_policies_conform(policy):
+    fl.check_policy(policy)
+
+
 def test_a_law_is_named_by_its_number_where_all_arms_have_the_same():
     laws = [de.geometric([0.1, 0.1]), de.fixed([3, 2]), de.pareto([1.5, 1.5]), de.packet_loss([0.5, 0.25])]
     assert [law.name for law in laws] == ["geometric 0.1", "fixed", "Pareto 1.5", "packet loss"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import drawn, streams
+from helpers import both_ways, drawn, streams
 
 import fairlib as fl
 from fairlib import linear as li
@@ -494,6 +494,11 @@ OWN = [
     (SECTION_6, rk.oracle_cdf(SECTION_6)),
     (MIXED, rk.oracle_rewards(MIXED)),
 ]
+
+
+@pytest.mark.parametrize(("game", "policy"), OWN, ids=itertools.count())
+def test_compiled_and_interpreted_play_the_same(game, policy):
+    both_ways(game, policy, 120, seed=6, rounds=range(1, 121))
 
 
 @pytest.mark.parametrize("horizon", [1, 2, 3], ids=str)

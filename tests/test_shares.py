@@ -642,6 +642,22 @@ def test_fair_learn_takes_a_learner_with_memory_and_one_that_cannot_be_compiled(
 
 
 @pytest.mark.parametrize(
+    "policy",
+    [
+        sh.fair_ucb([0.1] * 5),
+        sh.fair_learn(fl.thompson_beta(), [0.15] * 5, 2),
+        sh.t_fair_ucb([0.1] * 5, 300),
+        sh.lfg([0.1] * 5, 3),
+        sh.fair_by_deadline(fl.thompson_beta(), [0.6, 0.1, 0.1, 0.1, 0.0]),
+        sh.fair_in_windows(fl.thompson_beta(), [0.15] * 5),
+    ],
+    ids=lambda policy: policy.name,
+)
+def test_policies_conform(policy):
+    fl.check_policy(policy)
+
+
+@pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (lambda: sh.fair_ucb([0.5, 0.1]), ValueError, r"shares must be at least 0 and below 1/2, not 0.5 \(arm 0\)"),
