@@ -768,13 +768,6 @@ def test_wrong_visits_can_be_left_out_and_counted(tmp_path):
     assert all(f"day, line {number}: " in text for number, text in enumerate(skipped, 2))
 
 
-def test_what_is_skipped_needs_a_list(tmp_path):
-    path = tmp_path / "day"
-    path.write_text(f"{VISITS[0]}\n", encoding="utf-8")
-    with pytest.raises(TypeError, match=r"^skipped must be a list, to which messages are appended, not \(\)$"):
-        data.read_today(path, ())
-
-
 def test_log_cut_anywhere_is_refused_or_ends_with_a_whole_visit(tmp_path):
     path, text = tmp_path / "day", "".join(f"{visit}\n" for visit in VISITS)
     for end in range(1, len(text)):

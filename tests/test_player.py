@@ -256,7 +256,6 @@ def test_news_told_twice_and_of_an_arm_not_chosen_is_refused():
         ({"policy": fl.uniform(3), "arms": 2}, ValueError, "arms must be a whole number of at least 3, not 2"),
         ({"policy": ON_ARMS["FCUCB-D"], "arms": 5}, ValueError, "arms must be 6, as policy 'FCUCB-D' is made for"),
         ({"dimension": 2}, TypeError, "dimension and groups must be left out"),
-        ({"horizon": 0}, ValueError, "horizon must be a whole number of at least 1"),
         ({"rewards": (1, 0)}, ValueError, "rewards must be the smallest and the largest reward"),
         ({"rewards": 1}, TypeError, "rewards must be the smallest and the largest reward"),
         ({"rewards": (0, math.nan)}, ValueError, "rewards must be the smallest and the largest reward"),

@@ -668,7 +668,6 @@ def test_a_context_that_is_not_a_number_is_refused():
 LAW = rk.uniform_sum([1.0])
 WORLD = SECTION_6.world
 X, Y = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1.0, 2.0, 3.0]
-NAN = [[1.0, 0.0], [0.0, float("nan")], [1.0, 1.0]]
 
 
 @pytest.mark.parametrize(

@@ -304,7 +304,6 @@ ROW = Logged(0, 1.0, 0.5, [[0.1], [0.2]])
             "there could be, one in 2, .*, not 0.4",
         ),
         (lambda: replay([ROW], fl.ucb1(), least=0.6), ValueError, "there could be, 0.6, not 0.5"),
-        (lambda: replay([ROW], fl.ucb1(), least=0), ValueError, "least must be a number"),
         (lambda: replay([ROW], fair_ucb([0.1] * 3), least=0.5), ValueError, "features must have 3 rows"),
         (lambda: replay([ROW._replace(features=None)], linucb(1.0), arms=2), ValueError, "must have features"),
         (lambda: replay([ROW], ContextPolicy("long", lambda p: 0, dimension=5)), ValueError, "length 5, not 1"),
@@ -390,8 +389,6 @@ def keep(rounds: Annotated[Array, "T"], p):
             ValueError,
             r"the rule of 'told' must not ask for feedback, .* when the pool changes, which it does in round \d",
         ),
-        (lambda events: replay(events, fl.ucb1(), horizon=0), ValueError, "horizon must be"),
-        (lambda events: replay(events, fl.ucb1(), seed=-1), ValueError, "seed must be"),
     ],
     ids=itertools.count(),
 )

@@ -31,7 +31,6 @@ from fairlib.shares import fair_learn, fair_ucb, lfg
 
 GAME = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.2]))
 CONTEXTS = fl.ContextBandit(sphere(3, [0.6, 0.8]))
-SIZES = {"K": 3, "T": 50}
 
 
 def by_arm(wait):

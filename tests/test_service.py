@@ -890,22 +890,6 @@ def test_the_front_says_which_method_there_is_and_closes_what_does_not_end(servi
     assert "connection" not in asyncio.run(call(front, "/choose", b"x" * 200_000))[2]
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"service": None}, TypeError, "service must be a Service, not None"),
-        ({"body": 0}, ValueError, "body must be a whole number of at least 1, not 0"),
-        ({"body": 1e5}, TypeError, "body must be a whole number"),
-        ({"seconds": 0}, ValueError, "seconds must be a number above 0, not 0"),
-        ({"seconds": math.inf}, ValueError, "seconds must be a number"),
-    ],
-    ids=itertools.count(),
-)
-def test_the_front_refuses_odd_limits(service, given, error, message):
-    with pytest.raises(error, match=message):
-        app(**{"service": service, **given})
-
-
 def test_a_database_that_fails_is_answered_503_and_nothing_is_in_the_log(service, tmp_path, caplog):
     front, path = app(service), tmp_path / "log.db"
     service._db.execute("PRAGMA busy_timeout = 10")

@@ -514,7 +514,7 @@ def test_processes_that_write_to_one_store_at_the_same_time_lose_and_double_noth
     pd.testing.assert_frame_equal(fl.sweep(lasting, MANY, store=tmp_path), swept)
 
 
-def test_a_part_and_a_way_with_errors_are_refused_by_name():
+def test_a_part_is_refused_by_name():
     for part in ((3, 3), (-1, 3), (0, 0)):
         with pytest.raises(ValueError, match=r"^part must be a whole number"):
             fl.sweep(product, PAIRS, part=part)
@@ -522,8 +522,6 @@ def test_a_part_and_a_way_with_errors_are_refused_by_name():
     for one in odd:
         with pytest.raises(TypeError, match=r"^part must be a"):
             fl.sweep(product, PAIRS, part=one)
-    with pytest.raises(ValueError, match=r"^errors must be 'raise' or 'keep', not 'ignore'"):
-        fl.sweep(product, PAIRS, errors="ignore")
 
 
 @pytest.mark.parametrize("result", [3, {"x": [1]}, {"gap": 1}, {"setting": 1}, {"exception": "x"}, {"x": 2**70}])
