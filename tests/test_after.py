@@ -278,16 +278,6 @@ def test_ncb_leaves_its_first_phase_when_an_arm_has_paid_enough():
 # Theory
 
 
-def test_calibrated_shares_by_enumeration():
-    shares, means = np.zeros(6), np.array(SIX)
-    for pays in itertools.product((0, 1), repeat=6):
-        chance = np.where(pays, means, 1 - means).prod()
-        top = np.array(pays) == max(pays)
-        shares[top] += chance / top.sum()
-    assert np.allclose(af.calibrated_shares(SIX), shares)
-    assert math.isclose(shares.sum(), 1)
-
-
 @pytest.mark.parametrize(("arms", "slack"), [(5, 0.0), (5, 3.0), (5, 3.5), (5, 12.0), (2, 40.0)])
 def test_guard_rounds_is_the_sum_of_the_proof(arms, slack):
     """At most one round above the sum of the probabilities that the proof allows, none of which is above 1."""

@@ -112,18 +112,8 @@ def test_it_grows_with_the_horizon_and_with_certainty(name):
 
 @every
 def test_numpy_s_integers_are_integers(name):
-    bound, small = BOUNDS[name], {"arms": 200, "dimension": 200}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # they overflow with a warning at most
-        for size in set(small) & set(bound.first):
-            for wide in (np.uint8, np.int16, np.int64):
-                assert call(name, **{size: wide(200)}) == call(name, **{size: 200})
-            assert call(name, **{size: np.int8(100)}) == call(name, **{size: 100})
-        for kind in (np.int8, np.uint8, np.int16, np.uint64):
-            assert call(name, kind(100)) == call(name, np.array([100], kind))[0] == call(name, 100)
-        for each, value in bound.more.items():
-            near = np.float32(value)
-            assert call(name, **{each: near}) == call(name, **{each: float(near)})
+    for kind in (np.int8, np.uint8, np.int16, np.uint64):
+        assert call(name, kind(100)) == call(name, np.array([100], kind))[0] == call(name, 100)
 
 
 def test_the_share_of_candidates_is_looked_at_where_it_does_not_count():

@@ -239,13 +239,6 @@ def bad_group(groups):
             lambda: fl.simulate(fl.ContextBandit(sphere(2, [1.0])), fl.ContextPolicy("c", coin, dimension=2), 9),
             "contexts of length 2, not 1",
         ),
-        (lambda: fl.ContextPolicy("r", remembers), "asks for ridge: say its regularizer"),
-        (lambda: fl.ContextPolicy("c", coin, ridge=1.0), "does not ask for ridge"),
-        (lambda: fl.ContextPolicy("c", coin, memory=3), "it knows no memory"),
-        (lambda: fl.ContextPolicy("c", lambda seen, p: None), "may ask for now, .* not for seen"),
-        (lambda: fl.ContextPolicy("c", lambda now, p: now.context[0]), "asks now for 'context'; it has t, contexts"),
-        (lambda: fl.ContextPolicy("c", cast("coin")), "must be a function"),
-        (lambda: World(1, 1, bad_nan), "count must be given"),
         (lambda: table([[[1.0]]], [[0.0, 1.0]], [[0.0]]), r"means must be of shape \(1, 1\)"),
         (lambda: linear_table([[[1.0]]], [1.0, 2.0], 1), "parameter must have 1 numbers"),
         (lambda: fl.simulate(fl.ContextBandit(sphere(2, [1.0])), fl.ContextPolicy("n", nothing), 9), "in round 1"),
@@ -259,17 +252,3 @@ def test_refused(call: Any, message: str) -> None:
 
 def nothing(p):
     """Forget to fill p."""
-
-
-def test_check_policy_on_contexts() -> None:
-    fl.check_policy(fl.ContextPolicy("coin", coin))
-    fl.check_policy(fl.ContextPolicy("remembers", remembers, ridge=0.7), arms=2)
-
-    def spoils(ridge, p):
-        p[0] = 1.0
-        ridge.mean[0] = 7.0
-
-    with pytest.raises(ValueError, match=r"must not write to ridge.mean; in round 1"):
-        fl.check_policy(fl.ContextPolicy("spoils", spoils, ridge=1.0))
-    with pytest.raises(TypeError, match="Policy or ContextPolicy"):
-        fl.check_policy(coin)  # type: ignore[arg-type]

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-import zoo
 from helpers import exp3, streams
 
 import fairlib as fl
@@ -34,23 +33,6 @@ ON_ARMS = {
 # It plays what simulate plays -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ON_ARMS)
-def test_told_of_each_reward_at_once_it_plays_run_0_of_simulate(name):
-    policy = ON_ARMS[name]
-    game = fl.Bandit(fl.bernoulli(MEANS), plays=policy.plays)
-    expected = fl.simulate(game, policy, 1500, seed=9, rounds=range(1, 1501))
-    _, world = streams(9, 0)
-    player, counts = Player(policy, 6, seed=9), np.zeros(6, int)
-    for t in range(1500):
-        choice = player.choose()
-        for arm, chance in zip(choice.arms, choice.chances, strict=True):
-            player.observe(choice.round, 1.0 if world.random() < MEANS[arm] else 0.0, arm)
-            counts[arm] += 1
-            assert 0 < chance <= 1
-        assert (counts == expected.selected[0, t]).all()
-    assert (player.seen.observed == counts).all()
-
-
 def test_told_of_late_rewards_when_the_game_shows_them_it_plays_run_0_of_simulate():
     late = [3, 0, 12, 7, 1, 40]
     policy = ON_ARMS["FAIR-LEARN(EXP3)"]
@@ -66,20 +48,6 @@ def test_told_of_late_rewards_when_the_game_shows_them_it_plays_run_0_of_simulat
         for each in reversed(due.pop(t, [])):  # the last sent is read first, as the game does
             player.observe(*each)
     assert player.seen.selected.tolist() == expected.tolist()
-
-
-@pytest.mark.parametrize("name", [name for name in zoo.ZOO if hasattr(zoo.game(zoo.ZOO[name].games[0]), "world")])
-def test_with_contexts_it_plays_run_0_of_simulate(name):
-    game = zoo.game(zoo.ZOO[name].games[0])
-    policy, horizon = zoo.ZOO[name].make(game), 120
-    world = game.world
-    player = Player(policy, world.arms, dimension=world.dimension, groups=world.groups, horizon=horizon, seed=2,
-                    rewards=(-math.inf, math.inf))  # fmt: skip
-    for step in fl.trace(game, policy, horizon, seed=2):
-        choice = player.choose(step.now.contexts, step.now.groups)
-        assert choice.arms == tuple(step.played)
-        assert choice.chances == tuple(step.p[step.played])
-        player.observe(choice.round, step.rewards[0])
 
 
 # Stopped and started ------------------------------------------------------------------------------------------------
@@ -114,23 +82,6 @@ def test_restarted_ten_times_with_news_on_its_way_it_plays_the_same(name, tmp_pa
 
     without = life(lambda: Player(policy, 6, seed=4), lambda t, player: player)
     assert life(lambda: Player(policy, 6, seed=4), restart) == without
-
-
-@pytest.mark.parametrize("policy", [linear.linucb(1.0), linear.lints(1.0), ranks.fair_greedy()], ids=lambda p: p.name)
-def test_with_contexts_it_goes_on_as_well(policy, tmp_path):
-    def play(restarts):
-        rng, player = np.random.default_rng(5), Player(policy, 4, dimension=3, groups=4, horizon=100, seed=8)
-        played = []
-        for t in range(100):
-            choice = player.choose(rng.normal(size=(4, 3)), range(4))
-            played.append(choice)
-            if restarts and t % 9 == 0:  # the reward of this round is on its way
-                player.save(tmp_path / "player")
-                player = Player.load(tmp_path / "player", policy)
-            player.observe(choice.round, rng.random())
-        return played
-
-    assert play(restarts=True) == play(restarts=False)
 
 
 SERVICE = """

@@ -318,6 +318,7 @@ def with_contexts(play, restarts, path):
     )
     for step in fl.trace(play.game, play.policy, play.horizon, seed=play.seed):
         choice = player.choose(step.now.contexts, step.now.groups)
+        assert choice.chances == tuple(step.p[step.played])
         yield choice.arms
         if step.t in restarts:  # its reward is on its way
             player = restarted(player, path)

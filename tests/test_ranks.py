@@ -93,22 +93,6 @@ def test_ranks_are_those_of_the_distribution():
         assert [rk.rank(table, group, r) for r in rewards] == law.cdf(rewards).tolist()
 
 
-def test_an_empirical_rank_is_the_share_at_most():
-    sample = np.random.default_rng(1).integers(0, 20, 300) / 7
-    law = rk.empirical(sample)
-    for r in [*sample, *(sample + 0.01), -1.0, 9.0]:
-        assert law.cdf(r) == pytest.approx((sample <= r).mean(), abs=1e-15)
-    assert law.cdf(sample.max()) == 1
-
-
-@each_weights
-def test_quantile_is_the_inverse(weights):
-    law, ranks = rk.uniform_sum(weights), np.linspace(0, 1, 102)[1:]
-    assert law.cdf(law.quantile(ranks)) == pytest.approx(ranks, abs=1e-12)
-    sample = rk.empirical(np.arange(7.0))
-    assert sample.quantile(sample.cdf(np.arange(7.0))).tolist() == list(range(7))
-
-
 # Games ---------------------------------------------------------------------------------------------------------------
 
 

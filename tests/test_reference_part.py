@@ -564,10 +564,6 @@ def test_only_a_full_run_of_a_commit_is_stored(stored):
     assert not (stored / outcomes.RECORD).exists()
 
 
-def test_the_examples_above_are_counted_as_they_read():
-    assert numbers(r"$\frac58$, \frac{1}{10}, 10{,}200 and 1,424 at -0.5") == [0.625, 0.1, 10200.0, 1424.0, -0.5]
-
-
 def test_scripts_of_the_shelf_ask_for_nothing():
     for name, folder in SCRIPTS.items():
         text = (folder / name).read_text(encoding="utf-8")
