@@ -1,8 +1,11 @@
 """Steps that several test files share."""
 
+import inspect
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
@@ -26,6 +29,19 @@ def exp3(rate, feedback, gain: fl.PerArm, p):
         whole += p[a]
     for a in range(p.size):
         p[a] /= whole
+
+
+def public() -> dict[str, Any]:
+    """Return what the modules of the package list, by name."""
+    modules = [import_module(each.name) for each in walk_packages(fl.__path__, "fairlib.")]
+    return {name: getattr(module, name) for module in (fl, *modules) for name in getattr(module, "__all__", ())}
+
+
+def factories() -> dict[str, Any]:
+    """Return the functions that make policies, by name."""
+    functions = {name: each for name, each in public().items() if inspect.isfunction(each)}
+    kinds = (fl.Policy, fl.ContextPolicy)
+    return {name: each for name, each in functions.items() if inspect.signature(each).return_annotation in kinds}
 
 
 def same(one: fl.Result, other: fl.Result) -> bool:

@@ -4,19 +4,18 @@
 # mypy: disable-error-code="arg-type"
 
 import dataclasses
-import importlib
 import inspect
 import itertools
 import math
 import warnings
 from collections.abc import Mapping
-from pkgutil import walk_packages
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import fuzz_calls
 import numpy as np
 import pytest
+from helpers import public
 from scipy.special import zeta
 
 import fairlib as fl
@@ -40,14 +39,7 @@ class Arguments(NamedTuple):
 PEOPLE = rk.constants(rk.mixed_groups([[1.0], [2.0]], [0.0, 1.0], 0.1, shares=[0.9, 0.1], arms=10))
 
 
-def public() -> dict[str, Any]:
-    """Return every public function whose name says that it is a bound."""
-    modules = [importlib.import_module(each.name) for each in walk_packages(fl.__path__, "fairlib.")]
-    named = [(module, name) for module in (fl, *modules) for name in getattr(module, "__all__", ())]
-    return {name: getattr(module, name) for module, name in named if name.endswith("_bound")}
-
-
-FUNCTIONS = public()
+FUNCTIONS = {name: each for name, each in public().items() if name.endswith("_bound")}
 FALLING = {"fair_ucb_bound", "t_fair_ucb_bound"}  # they subtract what the arms are owed, which rises with the horizon
 
 

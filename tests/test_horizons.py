@@ -1,14 +1,12 @@
 """Policies that are made for a number of rounds: who carries it, who is given it, and who is refused for it."""
 
 import inspect
-from importlib import import_module
-from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
 import pytest
 import zoo
-from helpers import both_ways
+from helpers import both_ways, factories
 
 import fairlib as fl
 from fairlib import delays as de
@@ -61,15 +59,7 @@ def test_a_shorter_game_is_the_beginning_of_the_whole_one(game, policy):
 
 def test_every_factory_that_takes_a_horizon_makes_a_policy_for_it():
     """A policy of the zoo carries a horizon if a factory of its line takes one, and only then."""
-    modules = [import_module(each.name) for each in walk_packages(fl.__path__, "fairlib.")]
-    taking = {
-        name
-        for module in modules
-        for name, thing in vars(module).items()
-        if inspect.isfunction(thing)
-        and inspect.signature(thing).return_annotation in (fl.Policy, fl.ContextPolicy)
-        and "horizon" in inspect.signature(thing).parameters
-    }
+    taking = {name for name, each in factories().items() if "horizon" in inspect.signature(each).parameters}
     asked = set()
     for name, entry in zoo.ZOO.items():
         called = taking & set(entry.make.__code__.co_names)

@@ -4,19 +4,17 @@
 runs.
 """
 
-import importlib
 import inspect
 import math
 import os
 from pathlib import Path
-from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
 import pytest
 from bound_trials import COLUMNS, FEWER, LINES, NUMBER, QUICK, RECORD, RUNS, judge, played, read, record, shared, trial
+from helpers import public
 
-import fairlib as fl
 from fairlib import shares as sh
 
 FULL = os.environ.get("TRIALS") == "full"
@@ -48,9 +46,7 @@ ELSEWHERE = {
 
 def theory() -> set[str]:
     """Return every public function that is a bound by its name, or stands in the theory of a paper."""
-    modules = [importlib.import_module(each.name) for each in walk_packages(fl.__path__, "fairlib.")]
-    named = {name: getattr(module, name) for module in (fl, *modules) for name in getattr(module, "__all__", ())}
-    functions = {name: each.__module__ for name, each in named.items() if inspect.isfunction(each)}
+    functions = {name: each.__module__ for name, each in public().items() if inspect.isfunction(each)}
     return {name for name, module in functions.items() if name.endswith("_bound") or module.endswith(".theory")}
 
 
