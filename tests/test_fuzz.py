@@ -240,6 +240,20 @@ def test_a_constraint_takes_what_the_judge_takes_and_refuses_all_else_by_name(al
 
 
 @pytest.mark.parametrize("call", calls(), ids=lambda call: call.name)
+def test_what_no_argument_may_be_is_refused_in_the_words_of_its_constraint(call):
+    odd = object()
+    for name, allowed in declared()[call.name].items():
+        own = allowed.inner if isinstance(allowed, checks.Optional) else allowed
+        if isinstance(own, checks.InBody) or (call.name, name) == ("book.Plays", "live"):  # of which its body says more
+            continue
+        with pytest.raises((TypeError, ValueError)) as expected:
+            own(name, odd)
+        with pytest.raises((TypeError, ValueError)) as refused:
+            outcome(call, **{name: odd})
+        assert str(refused.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("call", calls(), ids=lambda call: call.name)
 def test_odd_values_are_taken_for_what_they_mean_or_refused_by_name(call):
     if call.name != "data.mediamill":  # which only the file itself would satisfy
         outcome(call)
