@@ -4,6 +4,13 @@ import time
 from pathlib import Path
 
 import pytest
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+
 from pages.browsing import (
     PAGES,
     errors,
@@ -13,12 +20,6 @@ from pages.browsing import (
     send,
     visit,
 )
-from selenium import webdriver
-from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.wait import WebDriverWait
 
 
 def test_a_reference_shows_what_it_points_to(book: Path, browser: webdriver.Chrome) -> None:

@@ -2,6 +2,11 @@
 
 import re
 
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.wait import WebDriverWait
+
 from pages.browsing import (
     DESK,
     View,
@@ -12,10 +17,6 @@ from pages.browsing import (
     seen_at,
     use_scheme,
 )
-from selenium import webdriver
-from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.wait import WebDriverWait
 
 
 @seen_at(DESK)

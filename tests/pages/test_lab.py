@@ -14,12 +14,13 @@ import downloads
 import jupytext
 import nbformat
 import pytest
-from pages.browsing import ROOT
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
+
+from pages.browsing import ROOT
 
 
 def test_a_chapter_is_there_as_a_notebook(book: Path) -> None:

@@ -1,7 +1,8 @@
 """Each page on phones: it fits, nothing is cut, and axe finds no barrier."""
 
-from pages.browsing import PHONE, SMALL, View, check_accessible, check_load, seen_at
 from selenium import webdriver
+
+from pages.browsing import PHONE, SMALL, View, check_accessible, check_load, seen_at
 
 
 @seen_at(PHONE)

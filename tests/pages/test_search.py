@@ -6,11 +6,12 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from pages.browsing import ROOT, errors, visit
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
+
+from pages.browsing import ROOT, errors, visit
 
 FIRST_ANSWERS = {
     "regret": "bandits.html#def-regret",

@@ -9,10 +9,11 @@ import printing
 import pytest
 import slides
 from bs4 import BeautifulSoup, Tag
-from pages.browsing import ROOT, errors, network, visit
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+
+from pages.browsing import ROOT, errors, network, visit
 
 
 @pytest.mark.parametrize("chapter", flashcards.chapters(ROOT), ids=lambda chapter: chapter.name)
