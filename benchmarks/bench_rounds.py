@@ -40,5 +40,5 @@ def test_both_do_the_same(kind: Any, benchmark: Any, loops: Loops, effort: Effor
     apart = abs(float(ours.mean() - theirs.mean())) / error
     benchmark.extra_info |= {"policy": name, "loop": kind.loop, "rounds": rounds, "runs": runs, "apart": apart}
     benchmark.extra_info |= {"came to": [float(ours.mean()), float(theirs.mean()), error]}
-    # Of nineteen that do the same, three errors would call one other in one measurement of twenty.
+    # Of eighteen that do the same, three errors would call one other in one measurement of twenty.
     assert apart < 4

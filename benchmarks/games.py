@@ -94,8 +94,6 @@ KINDS: dict[str, Kind] = {
     "linucb": Kind("linucb", "LinUCB", lambda size: fl.ContextBandit(sphere(size))),
     "lints": Kind("lints", "LinTS", lambda size: fl.ContextBandit(sphere(size))),
     "fairx-linucb": Kind("fairx-linucb", "FairX-LinUCB, exponential", seen, merit=E2),
-    "fairx-linucb, ellipsoid": Kind("fairx-linucb-ellipsoid", "FairX-LinUCB, ellipsoid", seen, merit=E2),
-    "fairx-linucb, gradient": Kind("fairx-linucb-gradient", "FairX-LinUCB, gradient", seen, merit=E2),
     "fair-greedy": Kind("fair-greedy", "Fair-Greedy", ranked, Size(arms=4), grows=True),
 }
 KIND_OF = {name: KINDS[entry.kind] for name, entry in zoo.ZOO.items()}
