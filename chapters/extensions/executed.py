@@ -4,6 +4,7 @@ The tests execute and keep them (``tests/notebooks.py``), the book shows them (`
 state of code, package, lock, Python or settings has another name, so what is found is never stale.
 """
 
+import ast
 import hashlib
 import os
 import pathlib
@@ -67,12 +68,17 @@ def package_code(folder: pathlib.Path, named: set[str]) -> list[str]:
     found = []
     for path in sorted(each for each in folder.rglob("*.*") if "__pycache__" not in each.parts):
         text = path.read_text(encoding="utf-8")
-        printed = named & set(re.findall(r"(?:def|class) (\w+)", text))
-        found += [str(path.relative_to(folder)), _plain(text, frozenset(printed)) if path.suffix == ".py" else text]
+        code, summaries = _read(text) if path.suffix == ".py" else (text, [])
+        found += [str(path.relative_to(folder)), code, *(line for name, line in summaries if name in named)]
     return found
 
 
-_plain = cache(without_comments)  # a build asks for each chapter
+@cache  # a build asks for each chapter
+def _read(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """Return the code of a file, and the first line of the docstring of each function and class by its name."""
+    kinds = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    defined = [node for node in ast.walk(ast.parse(text)) if isinstance(node, kinds)]
+    return without_comments(text), [(node.name, (ast.get_docstring(node) or "").partition("\n")[0]) for node in defined]
 
 
 def settings(folder: pathlib.Path, code: str) -> list[str]:

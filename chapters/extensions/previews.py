@@ -53,6 +53,15 @@ def read(page: Path) -> BeautifulSoup:
     return BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
 
 
+@cache
+def places(page: Path) -> dict[str, Tag]:
+    """Return what has an id on a page, by it; if two have the same, the first."""
+    found: dict[str, Tag] = {}
+    for each in read(page).find_all(id=True):
+        found.setdefault(str(each["id"]), each)
+    return found
+
+
 def file(page: str) -> str:
     """Return where the script of a page is, in the folder of the book."""
     return f"_static/previews/{page.replace('/', '-')}.js"
@@ -70,8 +79,8 @@ def collect(app: Sphinx) -> dict[str, dict[str, str]]:
 
     @cache
     def at(page: Path, name: str) -> str | None:
-        target = read(page).find(id=name) if page.exists() else None
-        return excerpt(target) if isinstance(target, Tag) else None
+        target = places(page).get(name) if page.exists() else None
+        return excerpt(target) if target else None
 
     found: dict[str, dict[str, str]] = {}
     for docname in app.env.found_docs:
@@ -96,6 +105,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
     def write(app: Sphinx, error: Exception | None) -> None:
         read.cache_clear()
+        places.cache_clear()
         for page, shown in found.items():
             script = Path(app.outdir) / file(page)
             script.parent.mkdir(exist_ok=True)

@@ -12,7 +12,7 @@ import sysconfig
 import textwrap
 import types
 import weakref
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -399,15 +399,13 @@ def _written(value: Any) -> str:
     return _sources[value]
 
 
-def without_comments(source: str, but: Collection[str] = ()) -> str:
+def without_comments(source: str) -> str:
     """Return Python sources as they run: without comments, docstrings and the author's way of breaking lines.
 
     Parameters
     ----------
     source : str
         The sources.
-    but : collection of str
-        Names of functions and classes that keep the first line of their docstring.
 
     Returns
     -------
@@ -428,8 +426,7 @@ def without_comments(source: str, but: Collection[str] = ()) -> str:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                said = [ast.Expr(ast.Constant(str(first.value.value).strip().partition("\n")[0]))]
-                node.body = (said if getattr(node, "name", "") in but else []) + node.body[1:] or [ast.Pass()]
+                node.body = node.body[1:] or [ast.Pass()]
     return ast.unparse(tree)
 
 
