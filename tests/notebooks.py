@@ -201,9 +201,11 @@ class Cell(IPyNbCell):
         if self.options["check_exception"] and not raised:
             self.raise_cell_error("The cell is tagged raises-exception and raised nothing")
         self.parent.awaited.discard(self.cell_num)
-        ignored = MEASURED in self.cell.metadata.get("tags", []) or self.config.getoption("--execute-only")
-        if self.cell_num <= self.parent.cells and not ignored:
-            self.compare_pictures()
+        if self.cell_num <= self.parent.cells and not self.config.getoption("--execute-only"):
+            if MEASURED in self.cell.metadata.get("tags", []):
+                self.parent.pictures.refreshed(self, self.cell_num - 1, self.parent.cells, {})
+            else:
+                self.compare_pictures()
         if self.position is not None:
             self.compare(self.position, printed(outputs))
 

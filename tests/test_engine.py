@@ -25,7 +25,7 @@ import fairlib as fl
 from fairlib import delays, shares
 from fairlib.core import Number, arm_metrics, ask, select, share_out
 from fairlib.core.arms import gaussian_draw
-from fairlib.engine import loops, simulate
+from fairlib.engine import loops, runner, simulate
 from fairlib.engine.stepping import make_session
 
 SELLERS = fl.bernoulli([0.9, 0.8, 0.5, 0.2])
@@ -480,7 +480,7 @@ def test_the_engine_s_own_text_stops_in_plain_python_when_it_is_told_to(game, mo
     def interrupted(*_: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(simulate, "wait", interrupted)
+    monkeypatch.setattr(threading.Thread, "is_alive", interrupted)
     with engine_in_python():
         with pytest.raises(KeyboardInterrupt):
             fl.simulate(game, policy, 1)  # so that all is compiled before the clock runs
@@ -643,7 +643,7 @@ print(psutil.Process().memory_info().rss - before)
 @pytest.mark.parametrize("number", [2, 63, 64, 65, 700])
 def test_however_much_is_under_way_it_arrives_in_the_order_that_the_stepped_game_has(number, room, monkeypatch):
     """The compiled engine keeps it in chains, and begins anew when there is no more room; the stepped one in a dict."""
-    monkeypatch.setattr(simulate, "_ROOM", room)
+    monkeypatch.setattr(runner, "_ROOM", room)
     echo = fl.Delay(lambda spread, rng: int(rng.random() * spread), spread=[number, number, 3 * number])
     game = fl.Bandit(fl.beta([2, 1, 3], [1, 2, 3]), plays=2, delay=echo)
     policy = fl.Policy("by the sums", by_sums, plays=2)
@@ -680,7 +680,7 @@ def never_asks(learner, seen, p):
 
 @pytest.mark.parametrize("room", [5, 2**20])
 def test_news_that_nobody_reads_for_long_waits_for_its_reader(room, monkeypatch):
-    monkeypatch.setattr(simulate, "_ROOM", room)
+    monkeypatch.setattr(runner, "_ROOM", room)
 
     @fl.rule
     def counts(number: int, feedback, p):
@@ -697,8 +697,8 @@ def test_news_that_nobody_reads_for_long_waits_for_its_reader(room, monkeypatch)
 
 def test_memory_for_late_news_is_said_when_there_is_more_than_was_thought_of(monkeypatch):
     game = fl.Bandit(fl.bernoulli([0.9, 0.5]), delay=delays.fixed([50, 50]))
-    monkeypatch.setattr(simulate, "_ROOM", 1)
-    monkeypatch.setattr(simulate, "_MUCH", 80)
+    monkeypatch.setattr(runner, "_ROOM", 1)
+    monkeypatch.setattr(runner, "_MUCH", 80)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         fl.simulate(game, delays.cucb_d(1), 60, rounds=range(1, 61))
@@ -710,7 +710,7 @@ def test_memory_for_late_news_is_said_when_there_is_more_than_was_thought_of(mon
 
 def test_much_memory_is_said_before_it_is_taken_and_too_much_refused(monkeypatch):
     taken: list[Any] = []
-    monkeypatch.setattr(simulate, "_MUCH", 1000)
+    monkeypatch.setattr(runner, "_MUCH", 1000)
     zeros = np.zeros
 
     def noted(shape: Any, *kind: Any, **more: Any) -> Any:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.random import SeedSequence
 
-from fairlib.core.ridge import Ridge
 from fairlib.engine.agent import fresh_past, fresh_ridge
 from fairlib.engine.loops import ArmsRun, ContextsRun, compiled_loop
 from fairlib.engine.seeding import Streams, streams
@@ -151,6 +150,7 @@ class _CompiledRunner(Runner):
     _given: dict[str, Any]
     _held: Any
     _cleared: tuple[Any, ...]
+    _restored: list[tuple[Any, Any]]
 
     def __init__(self, game: Any, horizon: int, recorded: Any, chance: SeedSequence) -> None:
         super().__init__(game, horizon, recorded, chance)
@@ -190,6 +190,8 @@ class _CompiledRunner(Runner):
         """Forget the last run."""
         for array in self._cleared:
             array.fill(0)
+        for array, start in self._restored:
+            array[...] = start
 
 
 class _ArmsRunner(_CompiledRunner):
@@ -215,8 +217,9 @@ class _ArmsRunner(_CompiledRunner):
             "delay_block": pack_arrays(game.delay_params),
             "metrics_block": pack_arrays(metric_params, sums, p, selected),
         }
-        self._held = blocks, params, metric_params  # what is given are addresses
+        self._held = blocks  # what is given are addresses
         self._cleared = state, selected, observed, total, cursors, sums
+        self._restored = [(each, each.copy()) for each in (params, metric_params)]  # a rule may write to its settings
         self._given = dict(
             **{name: block.ctypes.data for name, block in blocks.items()},
             has_delay=game.has_delay,
@@ -249,8 +252,7 @@ class _ContextsRunner(_CompiledRunner):
         params, state = bound.numbers(self.sizes), bound.state(self.sizes)
         p, selected, contexts, groups = np.zeros(k), np.zeros(k, np.int64), np.zeros((k, d)), np.zeros(k, np.int64)
         means, rewards, cursors = np.zeros(k), np.zeros(k), np.zeros(2 * bound.readers, np.int64)
-        self._start = fresh_ridge(game.policy.ridge, d)
-        ridge = Ridge(*(each.copy() for each in self._start))
+        ridge = fresh_ridge(game.policy.ridge, d)
         past = fresh_past(int(self.recorded[-1]) if game.history else 0, k, d)
         feedback = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.int64), np.zeros(1)  # the last round's
         metric_params, sums = game.metrics.numbers(self.sizes), game.metrics.state(self.sizes)
@@ -259,8 +261,9 @@ class _ContextsRunner(_CompiledRunner):
             "draw_block": pack_arrays(game.table, contexts, groups, means, rewards),
             "metrics_block": pack_arrays(metric_params, sums, groups, means, p),
         }
-        self._held = blocks, params, metric_params
+        self._held = blocks
         self._cleared = state, selected, contexts, groups, means, rewards, *past, cursors, *feedback, sums
+        self._restored = [(each, each.copy()) for each in (params, metric_params, *ridge)]
         names = "feedback_arms", "feedback_rewards", "feedback_rounds", "feedback_chances"
         self._given = dict(
             **{name: block.ctypes.data for name, block in blocks.items()},
@@ -277,11 +280,6 @@ class _ContextsRunner(_CompiledRunner):
             cursors=cursors,
             sums=sums,
         )
-
-    def _clear(self) -> None:
-        super()._clear()
-        for array, start in zip(self._given["ridge"], self._start, strict=True):
-            array[...] = start
 
     def seen(self) -> dict[str, Any]:
         """Return the ridge regression after the last run."""

@@ -162,6 +162,7 @@ def _in_threads(
             while thread.is_alive():
                 thread.join(0.1)
                 bar.move_to(int(watches[:, [1, -2]].sum()))
+        bar.move_to(int(watches[:, [1, -2]].sum()))
         if errors:
             raise errors[min(errors)]
     finally:
