@@ -84,6 +84,17 @@ def places(browser: webdriver.Chrome, slider: int) -> list[str]:
 LIT = "return document.getAnimations().map((each) => each.effect.target.localName)"
 
 
+@pytest.fixture
+def slow(browser: webdriver.Chrome) -> Iterator[None]:
+    """Let animations take minutes, so that they are seen however busy the machine is."""
+    browser.execute_cdp_cmd("Animation.enable", {})
+    browser.execute_cdp_cmd("Animation.setPlaybackRate", {"playbackRate": 0.01})
+    yield
+    browser.execute_cdp_cmd("Animation.setPlaybackRate", {"playbackRate": 1})
+    browser.execute_cdp_cmd("Animation.disable", {})
+
+
+@pytest.mark.usefixtures("slow")
 def test_a_formula_says_what_the_slider_says(page: Path, browser: webdriver.Chrome) -> None:
     browser.get(page.as_uri())
     sliders = browser.find_elements(By.CSS_SELECTOR, ".slider")
