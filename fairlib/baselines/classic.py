@@ -273,4 +273,5 @@ def ucb1_worst_case_bound(arms: PositiveInt, horizon: Horizons) -> NDArray[np.fl
     from scipy.special import zeta  # here, so that whoever only plays need not wait for SciPy
 
     rounds = np.asarray(horizon, np.float64)
-    return 2 * np.sqrt(2 * arms * rounds * np.log(rounds)) + zeta(3) * arms
+    bound: NDArray[np.float64] = 2 * np.sqrt(2 * arms * rounds * np.log(rounds)) + zeta(3) * arms
+    return bound

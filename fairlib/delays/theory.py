@@ -394,7 +394,8 @@ def best_quantile(
     if not callable(bound):
         raise TypeError(f"bound must be a function, such as fcucb_d_fairness_bound, not {checks.shown(bound)}")
     choices = np.arange(1, 1001) / 1000
-    return choices[np.argmin([bound(game, horizon, q=q) for q in choices], axis=0)]
+    best: NDArray[np.float64] = choices[np.argmin([bound(game, horizon, q=q) for q in choices], axis=0)]
+    return best
 
 
 class _Given(NamedTuple):
@@ -440,7 +441,8 @@ def _late(given: _Given, width: NDArray[np.float64], slope: float) -> NDArray[np
         any_plays = plays * k / t + k * (np.ceil(24 * np.log(t) / q) + late) + 2 * np.sqrt(2 * plays * k * t / q)
         blind = plays * (late + 1) + 8 * ratio * k * (1 + math.log(k)) / q
         frequent = blind + slope * width * 2 * np.sqrt(2 * ratio * plays * k * t / q)
-    return np.minimum(slope * width * any_plays, frequent)
+    bound: NDArray[np.float64] = np.minimum(slope * width * any_plays, frequent)
+    return bound
 
 
 def _missing(given: _Given) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -88,7 +88,8 @@ def fairx_ucb_width(arms: PositiveInt, horizon: Horizons, *, failure: OpenProbab
     >>> fairx_ucb_width(14, 2_000_000, failure=0.1).round(2)
     np.float64(6.46)
     """
-    return np.sqrt(2 * np.log(4 * np.asarray(horizon, np.float64) * arms / failure))
+    width: NDArray[np.float64] = np.sqrt(2 * np.log(4 * np.asarray(horizon, np.float64) * arms / failure))
+    return width
 
 
 @checked
@@ -204,7 +205,8 @@ def fairx_ucb_log_bound(game: ExposureBandit, horizon: Horizons) -> NDArray[np.f
     slope, length = merit.log_lipschitz, merit.high - merit.low
     ratio = min(math.exp(slope * length), 1 + merit.lipschitz * length / merit.minimum)
     width = np.sqrt(2 * np.log(4 * k * rounds**2))
-    return 4 * k + 1 + 16 * k**2 * ratio + 4 * slope * width * np.sqrt(2 * k * ratio * rounds)
+    bound: NDArray[np.float64] = 4 * k + 1 + 16 * k**2 * ratio + 4 * slope * width * np.sqrt(2 * k * ratio * rounds)
+    return bound
 
 
 @checked
@@ -242,7 +244,8 @@ def fairx_ts_fairness_bound(game: ExposureBandit, horizon: Horizons) -> NDArray[
     """
     product = _arms(game) * np.asarray(horizon, np.float64)
     drawn = (math.sqrt(2 / math.pi) + np.sqrt(2 * np.log(product))) * np.sqrt(product)
-    return 2 * _slope(game) * (2 * drawn + _seldom(product))
+    bound: NDArray[np.float64] = 2 * _slope(game) * (2 * drawn + _seldom(product))
+    return bound
 
 
 @checked
@@ -275,7 +278,8 @@ def fairx_ts_reward_bound(arms: PositiveInt, horizon: Horizons) -> NDArray[np.fl
     np.float64(15236.0)
     """
     product = arms * np.asarray(horizon, np.float64)
-    return 2 * np.sqrt(2 * product * np.log(product)) + _seldom(product) / 2
+    bound: NDArray[np.float64] = 2 * np.sqrt(2 * product * np.log(product)) + _seldom(product) / 2
+    return bound
 
 
 def _arms(game: ExposureBandit) -> int:
@@ -293,7 +297,8 @@ def _wandering(arms: int, horizon: ArrayLike, failure: float) -> NDArray[np.floa
     """Return what the widths of the arms played sum to, twice over: the term that both bounds share."""
     rounds = np.asarray(horizon, np.float64)
     wandering = np.sqrt(2 * rounds * math.log(4 / failure)) + 2 * np.sqrt(arms * rounds)
-    return 2 * fairx_ucb_width(arms, horizon, failure=failure) * wandering
+    bound: NDArray[np.float64] = 2 * fairx_ucb_width(arms, horizon, failure=failure) * wandering
+    return bound
 
 
 def _seldom(product: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -341,7 +346,8 @@ def linucb_radius(
     np.float64(7.63)
     """
     rounds = np.asarray(horizon, np.float64)
-    return norm + np.sqrt(dimension * np.log1p(rounds / dimension) + 2 * math.log(2 / failure))
+    radius: NDArray[np.float64] = norm + np.sqrt(dimension * np.log1p(rounds / dimension) + 2 * math.log(2 / failure))
+    return radius
 
 
 @checked
@@ -373,7 +379,8 @@ def total_width(dimension: PositiveInt, horizon: Horizons) -> NDArray[np.float64
     np.float64(871.9)
     """
     rounds = np.asarray(horizon, np.float64)
-    return np.sqrt(2 * rounds * dimension * np.log1p(rounds / dimension))
+    width: NDArray[np.float64] = np.sqrt(2 * rounds * dimension * np.log1p(rounds / dimension))
+    return width
 
 
 @checked
@@ -492,7 +499,10 @@ def fairx_lints_fairness_bound(game: ContextExposureBandit, horizon: Horizons) -
     """
     product = game.world.arms * np.asarray(horizon, np.float64)
     drawn = np.sqrt(2 * np.log(product)) + math.sqrt(2 / math.pi)
-    return 2 * _slope(game) * (drawn * total_width(game.world.dimension, horizon) + _seldom(product))
+    bound: NDArray[np.float64] = (
+        2 * _slope(game) * (drawn * total_width(game.world.dimension, horizon) + _seldom(product))
+    )
+    return bound
 
 
 @checked
@@ -527,4 +537,5 @@ def fairx_lints_reward_bound(arms: PositiveInt, dimension: PositiveInt, horizon:
     np.float64(62728.0)
     """
     product = arms * np.asarray(horizon, np.float64)
-    return np.sqrt(2 * np.log(product)) * total_width(dimension, horizon) + _seldom(product) / 2
+    bound: NDArray[np.float64] = np.sqrt(2 * np.log(product)) * total_width(dimension, horizon) + _seldom(product) / 2
+    return bound

@@ -121,7 +121,8 @@ def price_probability(
     >>> price_probability(1.0, 0.5, reach=3.0, horizon=[100, 1000]).round(3)
     array([0.293, 0.969])
     """
-    return -np.expm1(-np.asarray(horizon, np.float64) * (epsilon * p / reach) ** 2 / 8)
+    chance: NDArray[np.float64] = -np.expm1(-np.asarray(horizon, np.float64) * (epsilon * p / reach) ** 2 / 8)
+    return chance
 
 
 # What is proved of Fair-Greedy (Section 5, appendices C and E) -------------------------------------------------------
@@ -285,7 +286,8 @@ def rank_error(
     array([0.326, 0.163])
     """
     log = math.log(2 * groups * horizon / failure)
-    return np.sqrt(log / ((np.asarray(t, np.float64) - 1) * candidates))
+    error: NDArray[np.float64] = np.sqrt(log / ((np.asarray(t, np.float64) - 1) * candidates))
+    return error
 
 
 @checked
@@ -333,7 +335,8 @@ def counted_from(
     np.float64(185.2)
     """
     log = np.log(game.groups * np.asarray(horizon, np.float64) / failure)
-    return 1 + float(game.by_chance) * 4 * log / ((1 - alpha) ** 2 * game.least)
+    counted: NDArray[np.float64] = 1 + float(game.by_chance) * 4 * log / ((1 - alpha) ** 2 * game.least)
+    return counted
 
 
 @checked
@@ -362,7 +365,8 @@ def chance_of_each(arms: Arms, error: Annotated[ArrayLike, checks.OneOrMany(0, e
     >>> chance_of_each(4, [0.0, 0.1]).round(4)
     array([0.25  , 0.1024])
     """
-    return np.maximum(1 - 2 * np.asarray(error, np.float64), 0) ** arms / arms
+    chance: NDArray[np.float64] = np.maximum(1 - 2 * np.asarray(error, np.float64), 0) ** arms / arms
+    return chance
 
 
 @checked
@@ -409,7 +413,8 @@ def explored_from(
     31400
     """
     log = math.log(5 * groups * math.e / failure)
-    return 3 + 8 * (log / candidates) ** 1.5 / (1 - c ** (1 / arms)) ** 3
+    rounds: float = 3 + 8 * (log / candidates) ** 1.5 / (1 - c ** (1 / arms)) ** 3
+    return rounds
 
 
 @checked
@@ -500,7 +505,10 @@ def estimate_radius(
     half, d = (np.asarray(t, np.float64) - 1) // 2, game.dimension
     regression = game.sd * np.sqrt(d * np.log1p(half * game.length**2 / (d * lam)) + 2 * math.log(8 / delta))
     wobble = math.sqrt(d) + np.sqrt(2 * np.log(16 * half**2 / delta))
-    return regression + math.sqrt(lam) * game.norm + rho * (math.sqrt(lam) + game.length) / d * wobble
+    bound: NDArray[np.float64] = (
+        regression + math.sqrt(lam) * game.norm + rho * (math.sqrt(lam) + game.length) / d * wobble
+    )
+    return bound
 
 
 @checked
@@ -562,7 +570,8 @@ def fair_greedy_bound(
     tau, log, kappa = _from_then(game, horizon, delta, alpha)
     radius = estimate_radius(game, horizon, failure=delta, ridge=ridge, noise=noise)
     learning = 32 * math.sqrt(2 / kappa) * game.density * game.length * radius * np.sqrt(rounds)
-    return tau + learning + 4 * np.sqrt(rounds * log)
+    bound: NDArray[np.float64] = tau + learning + 4 * np.sqrt(rounds * log)
+    return bound
 
 
 @checked
@@ -622,7 +631,8 @@ def fair_greedy_log_bound(
     tau, log, kappa = _from_then(game, horizon, delta, alpha)
     radius = estimate_radius(game, horizon, failure=delta, ridge=ridge, noise=noise)
     error = 32 * (game.density * game.diameter * radius) ** 2 / kappa + log
-    return tau + math.log(2 / whole) + (math.e - 1) * 4 * game.arms * np.log(rounds) * error
+    bound: NDArray[np.float64] = tau + math.log(2 / whole) + (math.e - 1) * 4 * game.arms * np.log(rounds) * error
+    return bound
 
 
 @checked
@@ -680,7 +690,8 @@ def printed_bound(
     radius += np.sqrt(lam * rounds) * game.norm
     first = 96 * game.density * game.length * math.sqrt(k / (game.eigenvalue * game.least * g)) * radius
     second = 8 * np.sqrt(rounds * np.log(8 * g * rounds / delta) / (3 * candidates))
-    return first + second + 4 * np.maximum(max(tau_1, tau_2), tau_3) + 3
+    bound: NDArray[np.float64] = first + second + 4 * np.maximum(max(tau_1, tau_2), tau_3) + 3
+    return bound
 
 
 def _each_failure(game: Constants, failure: float) -> float:
