@@ -143,6 +143,7 @@ def test_bad_sliders_are_refused(sliders: dict[str, Any], error: type[Exception]
     [
         ("Power", 3, None, TypeError, "values must be a list of numbers or strings, not 3"),
         ("Power", "abc", None, TypeError, "values must be a list of numbers or strings, not 'abc'"),
+        ("Power", iter([1, 2]), None, TypeError, "values must be a list of numbers or strings, not <list_iterator"),
         ("Power", [1], None, ValueError, "values must be 2 to 60 numbers or strings, not 1"),
         ("Power", range(61), None, ValueError, "values must be 2 to 60 numbers or strings, not 61"),
         ("Power", [1, float("nan")], None, ValueError, "values must be a number, not nan"),

@@ -1006,7 +1006,7 @@ def test_a_rule_of_the_package_is_kept_on_disk_and_a_reader_s_is_not():
     package = fair_learn(fl.ucb1(), [0.1, 0.1]).bound_rule.compiled()
     assert pathlib.Path(package.stats.cache_path).is_relative_to(jit.cache_folder())
     made = jit.cache_folder() / "made"
-    before = set(made.rglob("*"))
+    before = set(made.rglob("*.py"))
 
     def own(seen, p):
         return seen.t % p.size
@@ -1014,7 +1014,8 @@ def test_a_rule_of_the_package_is_kept_on_disk_and_a_reader_s_is_not():
     for rule in (own, lambda seen, p: 0):
         assert policy_of(rule).bound_rule.compiled().stats.cache_path is None
     assert fair_learn(policy_of(own), [0.1, 0.1]).bound_rule.compiled().stats.cache_path is None
-    assert set(made.rglob("*")) == before
+    # Meanwhile other processes may keep rules of the package there.
+    assert not [each for each in set(made.rglob("*.py")) - before if own.__module__ in each.read_text(encoding="utf-8")]
 
 
 # Watching ------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,9 @@ import fairlib as fl
 from fairlib.engine.seeding import Streams, streams
 
 
-@pytest.mark.parametrize("entropy", [0, 5, 2**32, 2**70 + 3, [1, 2, 3], [2**40, 7, 1, 2, 3, 4, 5, 6]])
+@pytest.mark.parametrize(
+    "entropy", [0, 5, 2**32, 2**70 + 3, [1, 2, 3], [2**40, 7, 1, 2, 3, 4, 5, 6], ["0x1F", "007", 5]]
+)
 @pytest.mark.parametrize("key", [(), (3,), (2**33, 1)])
 @pytest.mark.parametrize("pool_size", [4, 8])
 def test_the_streams_of_one_run_after_the_other_are_those_that_numpy_makes(entropy, key, pool_size):

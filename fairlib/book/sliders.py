@@ -51,6 +51,8 @@ class Slider:
     def __post_init__(self) -> None:
         checks.check_fields(self)
         given = checks.rows("values", self.values, "a list of numbers or strings")
+        if not isinstance(given, Collection):  # a generator may be endless
+            raise TypeError(f"values must be a list of numbers or strings, not {checks.shown(given)}")
         values = tuple(value.item() if isinstance(value, np.generic) else value for value in given)
         if not 2 <= len(values) <= MOST_SETTINGS:
             raise ValueError(f"values must be 2 to {MOST_SETTINGS} numbers or strings, not {len(values)}")

@@ -63,24 +63,12 @@ def make_runner(game: Session, horizon: int, recorded: Any, chance: SeedSequence
     (10, 10)
     """
     if game.interpreted:
-        return SteppedRunner(game, horizon, recorded, chance)
+        return _SteppedRunner(game, horizon, recorded, chance)
     return (_ArmsRunner if isinstance(game, ArmsSession) else _ContextsRunner)(game, horizon, recorded, chance)
 
 
 class Runner(ABC):
-    """What plays the runs of a game; its memory is that of one run, so each thread has its own.
-
-    Parameters
-    ----------
-    game : Session
-        The game made ready.
-    horizon : int
-        Number of rounds that the policy is told.
-    recorded : ndarray of int, shape (R,)
-        The rounds to record, increasing; the last one ends a run.
-    chance : numpy.random.SeedSequence
-        Where all chance comes from.
-    """
+    """What plays the runs of a game; its memory is that of one run, so each thread has its own; see `make_runner`."""
 
     def __init__(self, game: Any, horizon: int, recorded: Any, chance: SeedSequence) -> None:
         self.game, self.horizon, self.recorded, self.chance = game, horizon, recorded, chance
@@ -110,7 +98,7 @@ class Runner(ABC):
         """Return what the rule would be given after the last run: counts and sums, or the ridge regression."""
 
 
-class SteppedRunner(Runner):
+class _SteppedRunner(Runner):
     """Plays the runs round by round, in plain Python where a function is not compiled."""
 
     _step: Any

@@ -122,6 +122,8 @@ _MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645  # of PCG64
 
 def _words(number: Any) -> list[int]:
     """Return whole numbers as words of 32 bits, the lowest first, as `SeedSequence` does."""
+    if isinstance(number, str):
+        number = int(number, 16 if number.startswith("0x") else 10)
     if not isinstance(number, int | np.integer):
         return [word for each in number for word in _words(each)]
     return [int(number) >> shift & 0xFFFFFFFF for shift in range(0, max(int(number).bit_length(), 1), 32)]

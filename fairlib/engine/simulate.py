@@ -145,7 +145,7 @@ def _in_threads(
             runner = make()
             for i in waiting:
                 watch[-1] = i
-                if watch[0] or errors:
+                if watch[0] or any(failed < i for failed in list(errors)):
                     return
                 play(runner, i, watch)
                 watch[-2], watch[1] = watch[-2] + watch[1], 0
@@ -155,9 +155,9 @@ def _in_threads(
 
     # In copies of this thread's context, so that numpy.errstate, say, holds for a rule in plain Python there too.
     threads = [Thread(target=copy_context().run, args=(work, watch), daemon=True) for watch in watches]
-    for thread in threads:
-        thread.start()
     try:
+        for thread in threads:
+            thread.start()
         for thread in threads:
             while thread.is_alive():
                 thread.join(0.1)
@@ -168,7 +168,8 @@ def _in_threads(
     finally:
         watches[:, 0] = 1
         for thread in threads:
-            thread.join()
+            if thread.ident is not None:  # Ctrl-C may have come before it was started
+                thread.join()
 
 
 def _processors() -> int:
