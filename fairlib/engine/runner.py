@@ -139,6 +139,7 @@ class _CompiledRunner(Runner):
     _held: Any
     _cleared: tuple[Any, ...]
     _restored: list[tuple[Any, Any]]
+    _used: bool
 
     def __init__(self, game: Any, horizon: int, recorded: Any, chance: SeedSequence) -> None:
         super().__init__(game, horizon, recorded, chance)
@@ -146,7 +147,7 @@ class _CompiledRunner(Runner):
         self._loop = entry_point(compiled_loop(self._kind))
         self._functions = tuple(code_address(getattr(game, name).compiled) for name in self._called)
         self._most, self._room = int(recorded[-1]) * game.plays, _ROOM
-        self._prepare(min(self._room, self._most))
+        self._set_up()
 
     @abstractmethod
     def _prepare(self, room: int) -> None:
@@ -158,7 +159,9 @@ class _CompiledRunner(Runner):
         given |= {"recorded": self.recorded, "policy_rng": self._streams.policy_rng, "env_rng": self._streams.env_rng}
         while True:
             self._streams.begin(run)
-            self._clear()
+            if self._used:
+                self._clear()
+            self._used = True
             this = self._kind(**self._given, **given)
             try:
                 failed = self._loop(self._functions, this)  # all that it is given is of the right types
@@ -172,7 +175,11 @@ class _CompiledRunner(Runner):
             # More was under way, or waited to be read, than there was room for: the same run anew, with more of it.
             self._room, watch[2] = 8 * self._room, 0
             check_memory(8 * 10 * min(self._room, self._most), "feedback under way")
-            self._prepare(min(self._room, self._most))
+            self._set_up()
+
+    def _set_up(self) -> None:
+        self._prepare(min(self._room, self._most))
+        self._used = False  # memory that is never written takes none: for the first run nothing is cleared
 
     def _clear(self) -> None:
         """Forget the last run."""
