@@ -31,7 +31,7 @@ def test_round(name: str, benchmark: Any, loops: Loops, there: Rival | None, eff
 @pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind.exact], ids=lambda kind: kind.plays)
 def test_both_do_the_same(kind: Any, benchmark: Any, loops: Loops, effort: Effort) -> None:
     """A loop that plays something else is no yardstick: what the runs come to must agree."""
-    runs, rounds = (40, 200) if effort.tiny else (200, 500 if kind.grows else 2000)
+    runs, rounds = (40, 200) if effort.tiny else (200, kind.rounds)
     name = kind.plays
     game, policy = setting(name, rounds=rounds)
     ours = np.array(came_to(name, game, benchmark.pedantic(play, (game, policy, rounds, runs))))
@@ -40,5 +40,5 @@ def test_both_do_the_same(kind: Any, benchmark: Any, loops: Loops, effort: Effor
     apart = abs(float(ours.mean() - theirs.mean())) / error
     benchmark.extra_info |= {"policy": name, "loop": kind.loop, "rounds": rounds, "runs": runs, "apart": apart}
     benchmark.extra_info |= {"came to": [float(ours.mean()), float(theirs.mean()), error]}
-    # Of eighteen that do the same, three errors would call one other in one measurement of twenty.
+    # Of nineteen that do the same, three errors would call one other in one measurement of twenty.
     assert apart < 4

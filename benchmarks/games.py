@@ -34,6 +34,7 @@ class Kind(NamedTuple):
     delay: float = 0.0
     grows: bool = False  # a round costs more the later it is
     exact: bool = True  # whether the loop plays just that policy; or only something of the same size
+    rounds: int = 2000  # how long both play to see that they do the same
 
 
 def arms(size: Size) -> Any:
@@ -94,7 +95,9 @@ KINDS: dict[str, Kind] = {
     "linucb": Kind("linucb", "LinUCB", lambda size: fl.ContextBandit(sphere(size))),
     "lints": Kind("lints", "LinTS", lambda size: fl.ContextBandit(sphere(size))),
     "fairx-linucb": Kind("fairx-linucb", "FairX-LinUCB, exponential", seen, merit=E2),
-    "fair-greedy": Kind("fair-greedy", "Fair-Greedy", ranked, Size(arms=4), grows=True),
+    "fairx-linucb, ellipsoid": Kind("fairx-linucb-ellipsoid", "FairX-LinUCB, ellipsoid", seen, merit=E2, rounds=500),
+    "fairx-linucb, gradient": Kind("fairx-linucb-gradient", "FairX-LinUCB, gradient", seen, merit=E2),
+    "fair-greedy": Kind("fair-greedy", "Fair-Greedy", ranked, Size(arms=4), grows=True, rounds=500),
 }
 KIND_OF = {name: KINDS[entry.kind] for name, entry in zoo.ZOO.items()}
 LATE = 2500  # rounds where a round costs more the later it is: then the horizon is part of what is measured

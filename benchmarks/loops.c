@@ -18,9 +18,10 @@
 
 #define MOST 1024 /* arms */
 enum kind { UNIFORM, GREEDY, UCB1, THOMPSON, FAIR_UCB, FAIRX_UCB, FAIRX_TS, CUCB_D, MP_TS_D, FCUCB_D, FCTS_D,
-            LINUCB, LINTS, FAIRX_LINUCB, FAIR_GREEDY, KINDS };
+            LINUCB, LINTS, FAIRX_LINUCB, ELLIPSOID, GRADIENT, FAIR_GREEDY, KINDS };
 static const char *names[KINDS] = {"uniform", "epsilon-greedy", "ucb1", "thompson", "fair-ucb", "fairx-ucb", "fairx-ts",
-    "cucb-d", "mp-ts-d", "fcucb-d", "fcts-d", "linucb", "lints", "fairx-linucb", "fair-greedy"};
+    "cucb-d", "mp-ts-d", "fcucb-d", "fcts-d", "linucb", "lints", "fairx-linucb", "fairx-linucb-ellipsoid",
+    "fairx-linucb-gradient", "fair-greedy"};
 #define INLINED static inline __attribute__((always_inline))
 
 static int K, L, D;
@@ -377,7 +378,101 @@ static void start_ridge(double regulariser) {
     for (int i = 0; i < D; i++) root[i * D + i] = 1 / sqrt(regulariser);
 }
 
+/* The optimistic step in the ellipsoid itself, for merit on [-1, 1]: ten steps along the gradient, or a search. */
+
+static double *point, *slope, *there, *other, *step, *change, *turned, *up, *place, *favourable, *square;
+
+static inline double cut(double x) { return fmin(fmax(x, -1), 1); }
+
+static double earned(const double *at, double *gradient) {
+    static double z[MOST], push[MOST];
+    const double h = 2e-6;
+    double weight = 0, sum = 0;
+    for (int a = 0; a < K; a++) {
+        z[a] = dot(at, contexts + a * D);
+        weight += push[a] = merit(cut(z[a])), sum += push[a] * z[a];
+    }
+    for (int i = 0; i < D; i++) gradient[i] = 0;
+    for (int a = 0; a < K; a++) {
+        const double *x = contexts + a * D;
+        if (-1 <= z[a] && z[a] <= 1)
+            push[a] += (merit(cut(z[a] + h)) - merit(cut(z[a] - h))) / (2 * h) * (z[a] - sum / weight);
+        for (int i = 0; i < D; i++) gradient[i] += push[a] / weight * x[i];
+    }
+    return sum / weight;
+}
+
+static void ten_steps(double radius, double *at) {
+    for (int i = 0; i < D; i++) { /* Cholesky's root of the inverse */
+        at[i] = estimate[i];
+        for (int j = 0; j <= i; j++) {
+            double rest = dot(root + i * D, root + j * D);
+            for (int k = 0; k < j; k++) rest -= square[i * D + k] * square[j * D + k];
+            square[i * D + j] = j < i ? rest / square[j * D + j] : sqrt(rest);
+        }
+    }
+    for (int steps = 0; steps < 10; steps++) {
+        earned(at, slope);
+        for (int i = 0; i < D; i++) {
+            at[i] += 0.01 * slope[i];
+            double rest = at[i] - estimate[i];
+            for (int j = 0; j < i; j++) rest -= square[i * D + j] * change[j];
+            change[i] = rest / square[i * D + i];
+        }
+        double length = sqrt(dot(change, change));
+        if (length > radius) for (int i = 0; i < D; i++) at[i] = estimate[i] + radius / length * (at[i] - estimate[i]);
+    }
+}
+
+static double in_ellipsoid(double radius, const double *u, double *at, double *gradient) {
+    double shrink = 2 / (1 + dot(u, u));
+    for (int i = 0; i < D; i++) at[i] = estimate[i] + radius * shrink * dot(root + i * D, u);
+    double value = earned(at, up);
+    width_of(up);
+    double outward = shrink * dot(v, u);
+    for (int i = 0; i < D; i++) gradient[i] = radius * shrink * (v[i] - outward * u[i]);
+    return value;
+}
+
+static double climb(double radius, double *u, double *at) { /* BFGS */
+    double scale = 1, best = in_ellipsoid(radius, u, at, slope);
+    for (int i = 0; i < D; i++) for (int j = 0; j < D; j++) square[i * D + j] = i == j;
+    for (int trial = 0; trial < 300; trial++) {
+        for (int i = 0; i < D; i++) step[i] = scale * dot(square + i * D, slope), there[i] = u[i] + step[i];
+        if (!(dot(step, slope) > 2e-10)) break;
+        double value = in_ellipsoid(radius, there, at, other);
+        if (!(value > best)) {
+            scale *= 0.5;
+            continue;
+        }
+        for (int i = 0; i < D; i++) change[i] = slope[i] - other[i], u[i] = there[i], slope[i] = other[i];
+        double bend = dot(step, change);
+        best = value, scale = bend > 0 ? 1 : 2 * scale;
+        if (bend > 0) {
+            for (int i = 0; i < D; i++) turned[i] = dot(square + i * D, change);
+            double along = (1 + dot(change, turned) / bend) / bend;
+            for (int i = 0; i < D; i++) for (int j = 0; j < D; j++)
+                square[i * D + j] += along * step[i] * step[j] - (turned[i] * step[j] + step[i] * turned[j]) / bend;
+        }
+    }
+    return best;
+}
+
+static void best_in_ellipsoid(double radius, double *at) {
+    double best = -INFINITY;
+    for (int start = -1; start < K; start++) {
+        if (start < 0) memset(point, 0, sizeof(double) * D);
+        else {
+            double length = width_of(contexts + start * D);
+            for (int i = 0; i < D; i++) point[i] = 0.9 * v[i] / length;
+        }
+        double value = climb(radius, point, place);
+        if (value > best) best = in_ellipsoid(radius, point, at, slope);
+    }
+}
+
 INLINED double play_contexts(const enum kind kind) { /* on the unit sphere */
+    const int judged = kind == FAIRX_LINUCB || kind == ELLIPSOID || kind == GRADIENT; /* by its probabilities */
     double regret = 0, fairness = 0, reward = 0, fair[MOST], *drawn = malloc(sizeof(double) * 2 * D), *z = drawn + D;
     start_ridge(1);
     for (long t = 1; t <= T; t++) {
@@ -394,6 +489,11 @@ INLINED double play_contexts(const enum kind kind) { /* on the unit sphere */
             for (int i = 0; i < D; i++) drawn[i] = estimate[i] + dot(root + i * D, z);
             for (int a = 0; a < K; a++) p[a] = dot(drawn, contexts + a * D);
             arm = largest(p);
+        } else if (kind == ELLIPSOID || kind == GRADIENT) {
+            if (kind == ELLIPSOID) best_in_ellipsoid(0.5, favourable);
+            else ten_steps(0.5, favourable);
+            for (int a = 0; a < K; a++) mu[a] = cut(dot(favourable, contexts + a * D));
+            shares(mu, p), choose(p, &arm);
         } else {
             for (int a = 0; a < K; a++) {
                 double centre = dot(estimate, contexts + a * D), reach = 0.5 * width_of(contexts + a * D);
@@ -405,7 +505,7 @@ INLINED double play_contexts(const enum kind kind) { /* on the unit sphere */
         }
         absorb(contexts + arm * D, rewards[arm]);
         regret += means[largest(means)] - means[arm];
-        if (kind == FAIRX_LINUCB) {
+        if (judged) {
             shares(means, fair);
             for (int a = 0; a < K; a++) reward += (fair[a] - p[a]) * means[a], fairness += fabs(fair[a] - p[a]);
         }
@@ -413,7 +513,7 @@ INLINED double play_contexts(const enum kind kind) { /* on the unit sphere */
     volatile double kept = reward;
     (void)kept;
     free(drawn);
-    return kind == FAIRX_LINUCB ? fairness : regret;
+    return judged ? fairness : regret;
 }
 
 /* Fair-Greedy, on one candidate from each of K groups: four uniforms with the group's weights, and its bias. */
@@ -480,6 +580,8 @@ static double play(enum kind kind) { /* a loop of its own for each kind */
     case LINUCB: return play_contexts(LINUCB);
     case LINTS: return play_contexts(LINTS);
     case FAIRX_LINUCB: return play_contexts(FAIRX_LINUCB);
+    case ELLIPSOID: return play_contexts(ELLIPSOID);
+    case GRADIENT: return play_contexts(GRADIENT);
     default: return fair_greedy();
     }
 }
@@ -498,6 +600,9 @@ int main(int count, char **given) {
     due = malloc(sizeof(long) * under_way), reward_of = malloc(sizeof(double) * under_way);
     contexts = malloc(sizeof(double) * K * D), root = malloc(sizeof(double) * D * D), v = malloc(sizeof(double) * D);
     estimate = malloc(sizeof(double) * D), weights = malloc(sizeof(double) * 4 * K);
+    double **vectors[] = {&point, &slope, &there, &other, &step, &change, &turned, &up, &place, &favourable};
+    for (int i = 0; i < 10; i++) *vectors[i] = malloc(sizeof(double) * D);
+    square = malloc(sizeof(double) * D * D);
     double *came_to = malloc(sizeof(double) * runs);
     make_layers();
     struct timespec start, end;

@@ -76,9 +76,9 @@ ENTRIES = {
     "FairX-LinTS": with_contexts(lambda game: ex.fairx_lints(game.merit, 2.0, 0.5), SEEN, "fairx-linucb"),
     "FairX-LinEG": with_contexts(lambda game: ex.fairx_lineg(game.merit, 0.05), SEEN, "fairx-linucb"),
     "FairX-LinUCB, ellipsoid": with_contexts(
-        lambda game: ex.fairx_linucb_search(game.merit, 0.5), SEEN, "fairx-linucb"
+        lambda game: ex.fairx_linucb_search(game.merit, 0.5), SEEN, "fairx-linucb, ellipsoid"
     ),
     "FairX-LinUCB, gradient": with_contexts(
-        lambda game: ex.fairx_linucb_search(game.merit, 0.5, method="gradient"), SEEN, "fairx-linucb"
+        lambda game: ex.fairx_linucb_search(game.merit, 0.5, method="gradient"), SEEN, "fairx-linucb, gradient"
     ),
 }
