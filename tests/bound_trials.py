@@ -330,7 +330,50 @@ def exposed(i: int, merit: Merit) -> ex.ExposureBandit:
     return ex.ExposureBandit(fl.bernoulli(means(i, (1.0, 0.0), 2, FEW)), merit=merit)
 
 
-def of_fairx_ucb(field: str, *, log: bool = False) -> Callable[[int], Case]:
+def of_upper_merit(*, known: bool) -> Callable[[int], Case]:
+    def make(i: int) -> Case:
+        merit = (exponential(0.2), exponential(4), clipped(0.1), exponential(8), ramp(0.5), exponential(6))[i]
+        game = exposed(i, merit)
+        mu = game.arms.means
+        most = farthest(merit, mu)[0]
+
+        def play(runs: int, rounds: Any) -> Any:
+            policy = ex.upper_merit(merit, horizon=int(rounds[-1]) if known else None)
+            return played(game, policy, "fairness_regret", runs, rounds, i)
+
+        return case(
+            f"means {in_words(mu)}, merit {merit!r}",
+            lambda t: ex.upper_merit_fairness_bound(merit, mu.size, t, known=known),
+            lambda t: most * t,
+            play,
+            lambda rounds: played(game, worst_believer(merit, mu, True), "fairness_regret", 2, rounds),
+            throughout=not known,
+        )
+
+    return make
+
+
+def of_upper_merit_kl(i: int) -> Case:
+    """Play for merit equal to the mean, with arms of mean 0."""
+    mu = np.array([(0.9, 0.0), (0.5, 0.5), (0.9, 0.5, 0.0), (0.2, 0.8), (1.0, 0.0, 0.0), (1.0, 0.0)][i])
+    merit = clipped(1e-9)
+    game = ex.ExposureBandit(fl.bernoulli(mu), merit=merit)
+    most = farthest(merit, mu)[0]
+
+    def play(runs: int, rounds: Any) -> Any:
+        return played(game, ex.upper_merit_kl(merit, mu.size, int(rounds[-1])), "fairness_regret", runs, rounds, i)
+
+    return case(
+        f"means {in_words(mu)}, merit the mean itself",
+        lambda t: ex.upper_merit_kl_fairness_bound(mu, t),
+        lambda t: most * t,
+        play,
+        lambda rounds: played(game, worst_believer(merit, mu, True), "fairness_regret", 2, rounds),
+        throughout=False,
+    )
+
+
+def of_fairx_ucb(field: str) -> Callable[[int], Case]:
     fair = field == "fairness_regret"
 
     def make(i: int) -> Case:
@@ -338,25 +381,21 @@ def of_fairx_ucb(field: str, *, log: bool = False) -> Callable[[int], Case]:
         mu = game.arms.means
 
         def bound(t: Any) -> Any:
-            if log:
-                return ex.fairx_ucb_log_bound(game, t)
             if fair:
                 return ex.fairx_ucb_fairness_bound(game, t, failure=0.1)
             return ex.fairx_ucb_reward_bound(mu.size, t, failure=0.1)
 
         def play(runs: int, rounds: Any) -> Any:
-            t = int(rounds[-1])
-            width = float(ex.fairx_ucb_width(mu.size, t, failure=1 / t if log else 0.1))
+            width = float(ex.fairx_ucb_width(mu.size, int(rounds[-1]), failure=0.1))
             return played(game, ex.fairx_ucb(game.merit, width), field, runs, rounds, i)
 
         most = farthest(game.merit, mu)[0 if fair else 1]
         says = f"means {in_words(mu)}, merit {game.merit!r}"
-        failure = None if log else 0.1
 
         def worst(rounds: Any) -> Any:
             return played(game, worst_believer(game.merit, mu, fair), field, 2, rounds)
 
-        return case(says, bound, lambda t: most * t, play, worst, throughout=False, failure=failure)
+        return case(says, bound, lambda t: most * t, play, worst, throughout=False, failure=0.1)
 
     return make
 
@@ -507,6 +546,27 @@ def on_a_sphere(i: int, fair: bool) -> tuple[co.World, Merit]:
     mu = chance(i, 5).normal(size=d)
     merit = exponential((0.1, 0.1, 0.05, 0.05, 0.02, 0.02)[i] if fair else (4, 3, 5, 8, 2, 20)[i], -1, 1)
     return co.sphere(k, mu / np.linalg.norm(mu)), merit
+
+
+def of_upper_merit_linear(i: int) -> Case:
+    (k, d), world = SIZES[i], on_a_sphere(i, True)[0]
+    merit = exponential((2, 3, 1, 4, 2, 5)[i], -1, 1)
+    game = ex.ContextExposureBandit(world, merit=merit)
+    most = farthest_seen(game, 100_000)[0]
+
+    def play(runs: int, rounds: Any) -> Any:
+        radius = float(ex.linucb_radius(d, rounds[-1], failure=1 / rounds[-1]))
+        return played(game, ex.upper_merit_linear(merit, radius), "fairness_regret", runs, rounds, i)
+
+    return case(
+        f"{k} arms, d = {d}, merit {merit!r}",
+        lambda t: ex.upper_merit_linear_fairness_bound(game, t),
+        lambda t: most * t,
+        play,
+        lambda rounds: played(game, worst_who_sees(game, True), "fairness_regret", 10, rounds),
+        throughout=False,
+        last=3e5,
+    )
 
 
 def of_linucb(field: str) -> Callable[[int], Case]:
@@ -827,10 +887,15 @@ LINES: dict[str, Line] = {
     ),
     "guard_rounds": Line("thm-guard", "FAIR-LEARN", of_guard),
     "fairness_lower_bound": Line("fx-thm-3-1-5", "three policies", of_every_policy),
+    "upper_merit_fairness_bound": Line("thm-upper-merit", "upper merit", of_upper_merit(known=False)),
+    "upper_merit_kl_fairness_bound": Line("thm-merit-is-mean", "upper merit, kl", of_upper_merit_kl),
+    "upper_merit_linear_fairness_bound": Line("thm-upper-merit-linear", "upper merit, linear", of_upper_merit_linear),
+    "upper_merit_delayed_fairness_bound": Line(
+        "thm-upper-merit-delayed", "upper merit, delayed", of_delays("upper_merit_delayed", FAIRNESS)
+    ),
     "fairx_ucb_width": Line("fx-lem-a-4-1", "each arm in turn", of_widths),
     "fairx_ucb_fairness_bound": Line("fx-thm-3-2-1", "FairX-UCB", of_fairx_ucb(FAIRNESS)),
     "fairx_ucb_reward_bound": Line("fx-thm-3-2-2", "FairX-UCB", of_fairx_ucb(REWARD)),
-    "fairx_ucb_log_bound": Line("thm-fairx-log", "FairX-UCB", of_fairx_ucb(FAIRNESS, log=True)),
     "fairx_ts_fairness_bound": Line("fx-thm-3-3-1", "FairX-TS", of_fairx_ts(FAIRNESS)),
     "fairx_ts_reward_bound": Line("fx-thm-3-3-2", "FairX-TS", of_fairx_ts(REWARD)),
     "linucb_radius": Line("fx-prop-a-6-1", "the widest of three", of_radius),

@@ -153,12 +153,27 @@ def test_the_cap_is_sufficient_and_sharp():
         merits = rng.uniform(1, (arms - 1) / (plays - 1), arms)
         assert (plays * merits / merits.sum()).max() <= 1 + 1e-12
     assert me.fair_policy(me.power(2, 4), [1] + [0] * 6, 3)[0] == pytest.approx(1)
-    with pytest.raises(ValueError, match=r"arm 2 would have to be played with probability 1\.667"):
-        me.fair_policy(me.power(9, 1), [0, 0, 1], 2)
-    with pytest.raises(ValueError, match=r"no.* by more than a factor of 3, .* arm 3 would be played with probability"):
-        semi(merit=me.power(2.1, 4))
+    with pytest.raises(ValueError, match=r"no.* by more than a factor of 3, .* an arm would be played with"):
+        de.fcucb_d_fairness_bound(semi(merit=me.power(2.1, 4)), 1000, q=0.5)
     with pytest.raises(ValueError, match=r"no.* by more than a factor of 3"):
         de.fcts_d(me.exponential(2), 7, 3)
+
+
+def test_the_capped_fair_policy_is_the_only_one_of_its_kind():
+    """In proportion to merit below 1, and no arm at 1 deserves less than the others' rate gives."""
+    rng = np.random.default_rng(8)
+    for _ in range(500):
+        arms = int(rng.integers(2, 9))
+        plays, means = int(rng.integers(1, arms + 1)), rng.random(arms)
+        merit = me.exponential(float(rng.choice([1, 5, 20])))
+        p, f = me.fair_policy(merit, means, plays), merit(means)
+        assert p.sum() == pytest.approx(plays)
+        assert p.max() <= 1
+        below = p < 1 - 1e-12
+        if below.any():
+            rate = (p / f)[below]
+            assert np.ptp(rate) <= 1e-12 * rate.max()
+            assert (f[~below] * rate.mean() >= 1 - 1e-9).all()
 
 
 def test_the_regrets_against_a_plain_loop():
@@ -901,12 +916,19 @@ def test_the_bounds_are_the_formulas():
     width, drawn = math.sqrt(math.log(4 * 21 * t)), 0.5 + math.sqrt(math.log(14 * t))
     got = de.fcucb_d_reward_bound(game, t, q=q), de.fcucb_d_fairness_bound(game, t, q=q)
     assert got[0] == pytest.approx(10 + (1 + math.log(t)) / 168 + min(2 * width * b, w + 2 * width * v))
-    assert got[1] == pytest.approx(20 + (1 + math.log(t)) / 84 + min(32 * width * b, 2 * w + 32 * width * v))
+    steep, few, all_plays = game.merit.log_lipschitz, b - 2 * math.sqrt(2 * 21 * t / q), 2 * math.sqrt(2 * 21 * t / q)
+    assert few > 0
+    learnt = min(2 * w + 4 * steep * width * v, 2 * few + 4 * steep * width * all_plays)
+    assert got[1] == pytest.approx(20 + (1 + math.log(t)) / 84 + learnt)
+    assert got[1] < 20 + 32 * width * min(b, v)  # what L / gamma in place of the slope of the logarithm would give
+    assert got[1] == de.upper_merit_delayed_fairness_bound(game, t, q=q)
     got = de.fcts_d_reward_bound(game, t, q=q), de.fcts_d_fairness_bound(game, t, q=q)
-    assert got[1] == pytest.approx(16 / t + min(16 * drawn * b, 2 * w + 16 * drawn * v))
+    two = 2 * steep  # less than L / gamma = 8
+    branches = 2 * two * drawn * b, 2 * w + 2 * two * drawn * v, 4 * few + 4 * steep * drawn * all_plays
+    assert got[1] == pytest.approx(2 * two / t + min(branches))
     assert got[0] == pytest.approx(got[1] / 2)
-    slow = de.fcucb_d_fairness_bound(semi(de.fixed([10**6] * 7)), [t, 10**9], q=1.0)
-    assert np.diff(slow - de.fcucb_d_fairness_bound(semi(de.fixed([10**6 - 1] * 7)), [t, 10**9], q=1.0)) == (
+    slow = de.fcucb_d_fairness_bound(semi(de.fixed([10**6] * 7)), [10**10, 10**11], q=1.0)
+    assert np.diff(slow - de.fcucb_d_fairness_bound(semi(de.fixed([10**6 - 1] * 7)), [10**10, 10**11], q=1.0)) == (
         pytest.approx(0, abs=1e-4)
     )  # a round more to wait adds the same, however long the game
     wait = 7 * late * (1 + math.log(1 + 3 * t / (7 * late)))
@@ -914,7 +936,7 @@ def test_the_bounds_are_the_formulas():
     c = 3 * 0.1 * t + wait + 6 * spread
     got = de.op_fcucb_d_reward_bound(game, t, q=q), de.op_fcucb_d_fairness_bound(game, t, q=q)
     assert got[0] == pytest.approx(10 + (2 + math.log(t)) / 378 + c)
-    assert got[1] == pytest.approx(20 + (2 + math.log(t)) / 189 + 16 * c)
+    assert got[1] == pytest.approx(20 + (2 + math.log(t)) / 189 + 2 * steep * c)
     got = de.op_fcts_d_reward_bound(game, t, q=q), de.op_fcts_d_fairness_bound(game, t, q=q)
     d = 7 + 7 * math.log(1 + 3 * t / 14) + 3 * 0.05 * t + wait / 2 + 5 * spread
     assert got[1] == pytest.approx(1 / 42 + 16 * d)

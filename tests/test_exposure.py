@@ -343,19 +343,6 @@ def test_only_the_logarithm_counts(merit):
     assert largest > 0.6  # and the constant can't be much smaller
 
 
-def test_the_bound_by_the_logarithm():
-    width = math.sqrt(2 * math.log(4 * 3 * 5000**2))
-    for merit, ratio in ((me.exponential(2), math.exp(2)), (me.clipped(0.05), 21.0)):
-        expected = 12 + 1 + 16 * 9 * ratio + 4 * merit.log_lipschitz * width * math.sqrt(2 * 3 * ratio * 5000)
-        game = ex.ExposureBandit(fl.bernoulli([0.9, 0.5, 0.1]), merit=merit)
-        assert ex.fairx_ucb_log_bound(game, 5000) == pytest.approx(expected)
-        policy = ex.fairx_ucb(merit, ex.fairx_ucb_width(3, 5000, failure=1 / 5000))
-        assert fl.simulate(game, policy, 5000, runs=10).fairness_regret[:, -1].mean() <= expected
-    steep = ex.ExposureBandit(fl.bernoulli([0.5] * 14), merit=me.exponential(10))
-    far = 10**13
-    assert ex.fairx_ucb_log_bound(steep, far) < 2 * far < ex.fairx_ucb_fairness_bound(steep, far, failure=1 / far)
-
-
 def test_the_sum_of_widths():
     """Lemma A.4.2, both halves: martingale differences of at most 1, and at most 2 sqrt(KT) along any path."""
     rng = np.random.default_rng(5)

@@ -28,7 +28,7 @@ from fairlib.core.contexts import (
 from fairlib.core.policy import Policy, of_one_play
 from fairlib.core.result import Result
 from fairlib.core.ridge import Ridge, absorb, dot, posterior_settings, width
-from fairlib.core.steps import any_of_the_best, explore, largest, select, share_out, try_each_once
+from fairlib.core.steps import any_of_the_best, explore, largest, select, share_out, take_turns, try_each_once
 from fairlib.rules.bound_rule import BoundRule, describe_game, format_setting
 from fairlib.rules.jit import helper
 from fairlib.rules.rule import (
@@ -75,6 +75,7 @@ __all__ = [
     "any_of_the_best",
     "try_each_once",
     "share_out",
+    "take_turns",
     "explore",
     "select",
     "ContextBandit",

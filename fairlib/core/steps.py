@@ -91,15 +91,47 @@ def try_each_once(seen: Seen, p: Any) -> bool:
 
 
 @helper
+def take_turns(t: int, plays: int, p: Any) -> bool:
+    """Play each arm once, in the first K / L rounds, rounded up (the initial rounds of Algorithms 1 and 3).
+
+    Parameters
+    ----------
+    t : int
+        The round.
+    plays : int
+        Arms a round.
+    p : ndarray, shape (K,)
+        Receives the probabilities.
+
+    Returns
+    -------
+    bool
+        False if all have had their turn.
+
+    Examples
+    --------
+    >>> p = np.zeros(4)
+    >>> take_turns(2, 3, p), p
+    (True, array([1., 1., 0., 1.]))
+    """
+    first = (t - 1) * plays
+    if first >= p.size:
+        return False
+    for j in range(first, first + plays):
+        p[j % p.size] = 1.0
+    return True
+
+
+@helper
 def share_out(p: Any, plays: int) -> None:
-    """Scale weights to probabilities.
+    """Scale weights to probabilities, none above 1.
 
     Parameters
     ----------
     p : ndarray, shape (K,)
-        The weights, at least 0; afterwards they sum to `plays`.
+        The weights, at least 0; afterwards they sum to `plays`, and are in proportion to the weights where below 1.
     plays : int
-        How many arms are played.
+        How many arms are played, at most K.
 
     Examples
     --------
@@ -107,16 +139,31 @@ def share_out(p: Any, plays: int) -> None:
     >>> share_out(p, 1)
     >>> p
     array([0.25, 0.75])
+    >>> p = np.array([1.0, 1.0, 8.0])
+    >>> share_out(p, 2)
+    >>> p
+    array([0.5, 0.5, 1. ])
     """
-    whole = 0.0
+    whole, most = 0.0, 0.0
     for a in range(p.size):
         whole += p[a]
+        most = max(most, p[a])
     if plays == 1:  # the quotient itself, which a product with 1 / whole would miss by a hair
         for a in range(p.size):
             p[a] /= whole
-    else:
+        return
+    scale, before = plays / whole, 0.0
+    while most * scale > 1.0 and scale > before:  # arms above 1 are in every round, the others divide what is left
+        before, left, rest = scale, plays, 0.0
         for a in range(p.size):
-            p[a] *= plays / whole
+            if p[a] * scale < 1.0:
+                rest += p[a]
+            else:
+                left -= 1
+        if rest > 0.0:
+            scale = left / rest
+    for a in range(p.size):
+        p[a] = min(p[a] * scale, 1.0)
 
 
 @helper

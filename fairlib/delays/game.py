@@ -60,16 +60,19 @@ class SemiBandit(Bandit):
     Raises
     ------
     TypeError, ValueError
-        If `merit` is not a `Merit`, a mean is outside its range, or its largest value is more than (K-1)/(m-1) times
-        its smallest (Assumption 1): then an arm could need a probability above 1, and the message says which.
+        If `merit` is not a `Merit`, or a mean is outside its range.
 
     Examples
     --------
     >>> import fairlib as fl
     >>> from fairlib.merit import power
-    >>> SemiBandit(fl.bernoulli([0.2, 0.8, 0.4]), plays=2, merit=power(2, 4))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ValueError: merit ... arm 1 would be played with probability 1.2 if its mean were 1 and the others' 0
+    >>> SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, merit=power(2, 4)).optimal.round(3)
+    array([0.813, 0.396, 0.396, 0.396])
+
+    An arm that deserves more than every round is in every round, and the others divide the rest:
+
+    >>> SemiBandit(fl.bernoulli([0.9, 0.1, 0.1]), plays=2, merit=power(9, 1)).optimal
+    array([1. , 0.5, 0.5])
     """
 
     merit: Merit = field(kw_only=True)
@@ -78,8 +81,7 @@ class SemiBandit(Bandit):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        shares = fair_policy(self.merit, self.arms.means, self.plays)
-        _cap(self.merit, self.arms.means.size, self.plays, int(shares.argmax()))
+        fair_policy(self.merit, self.arms.means, self.plays)
 
     @property
     def optimal(self) -> NDArray[np.float64]:
@@ -138,7 +140,7 @@ def semi_metrics(means, optimal, p, reward_regret: Number, signed_regret: Number
     fairness_regret[0] += apart
 
 
-def _cap(merit: Merit, arms: int, plays: int, arm: int = 0) -> None:
+def _cap(merit: Merit, arms: int, plays: int) -> None:
     """Refuse a merit for which some arm could need a probability above 1 (Assumption 1)."""
     grid = np.linspace(merit.low, merit.high, 1001)
     merits = merit(grid)
@@ -146,7 +148,7 @@ def _cap(merit: Merit, arms: int, plays: int, arm: int = 0) -> None:
     if plays > 1 and ratio > (arms - 1) / (plays - 1) * (1 + 1e-9):
         raise ValueError(
             f"merit must not vary by more than a factor of {(arms - 1) / (plays - 1):g}, (K-1)/(m-1), but "
-            f"{merit.name!r} varies by {ratio:.4g}: arm {arm} would be played with probability "
+            f"{merit.name!r} varies by {ratio:.4g}: an arm would be played with probability "
             f"{plays * ratio / (ratio + arms - 1):.4g} if its mean were {grid[merits.argmax()]:g} and the others' "
             f"{grid[merits.argmin()]:g}"
         )

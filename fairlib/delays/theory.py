@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.checks import Horizons, checked
-from fairlib.delays.game import Quantile, SemiBandit
+from fairlib.delays.game import Quantile, SemiBandit, _cap
 
 __all__ = [
+    "upper_merit_delayed_fairness_bound",
     "fcucb_d_reward_bound",
     "fcucb_d_fairness_bound",
     "fcts_d_reward_bound",
@@ -23,6 +24,58 @@ __all__ = [
     "op_fcts_d_fairness_bound",
     "best_quantile",
 ]
+
+
+@checked
+def upper_merit_delayed_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -> NDArray[np.float64]:
+    r"""Bound the fairness regret of upper merit for delays that do not depend on the reward; not in the papers.
+
+    With :math:`\Lambda` the largest slope of :math:`\ln f`, and with :math:`W_q` and :math:`V_q` as for
+    `fcucb_d_reward_bound`,
+
+    .. math:: & 2(K + m) + \frac{1 + \ln T}{4mK} + \min\Bigl(2 W_q + 4\Lambda \sqrt{\ln(4mKT)}\, V_q, \\
+        & 2K \bigl(\lceil 24 \ln T / q \rceil + d^\star\bigr) + \frac{2mK}{T}
+          + 8\Lambda \sqrt{\ln(4mKT)} \sqrt{2mKT/q}\Bigr) .
+
+    Parameters
+    ----------
+    game : SemiBandit
+        The game.
+    horizon : int or array_like of int
+        Number of rounds T, one or many.
+    q : float
+        The quantile, above 0 and at most 1; the bound holds for each.
+
+    Returns
+    -------
+    float or ndarray, shape of `horizon`
+        The bound; infinite where less than a share q ever arrives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    See Also
+    --------
+    upper_merit_delayed : the policy.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.delays import SemiBandit
+    >>> from fairlib.merit import exponential
+    >>> game = SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, merit=exponential(4))
+    >>> upper_merit_delayed_fairness_bound(game, 10**6, q=1.0).round()
+    np.float64(534774.0)
+    """
+    given = _take(game, horizon, q)
+    failures, radius = _fcucb_d(given)
+    waiting, learning = _any_plays(given)
+    with np.errstate(over="ignore"):
+        frequent = _blind(given) + given.log_slope * radius * learning * math.sqrt(given.ratio)
+    bound: NDArray[np.float64] = np.minimum(frequent, waiting + given.log_slope * radius * learning)
+    return 2 * failures + 2 * bound
 
 
 @checked
@@ -65,7 +118,7 @@ def fcucb_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) ->
     >>> fcucb_d_reward_bound(game, 10**6, q=1.0).round()
     np.float64(77561.0)
     """
-    given = _take(game, horizon, q)
+    given = _capped(game, horizon, q)
     failures, radius = _fcucb_d(given)
     return failures + _late(given, radius, 1.0)
 
@@ -77,7 +130,8 @@ def fcucb_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) 
     .. math:: & 2(K + m) + \frac{1 + \ln T}{4mK} \\
         & + \min\Bigl(\frac{4L}{\gamma} \sqrt{\ln(4mKT)}\, B_q, 2 W_q + \frac{4L}{\gamma} \sqrt{\ln(4mKT)}\, V_q\Bigr) ,
 
-    with :math:`B_q`, :math:`W_q` and :math:`V_q` as for `fcucb_d_reward_bound`.
+    with :math:`B_q`, :math:`W_q` and :math:`V_q` as for `fcucb_d_reward_bound`. For a merit whose optimistic step takes
+    every upper end FCUCB-D is upper merit, and the smaller of this and that policy's bound is returned.
 
     Parameters
     ----------
@@ -105,11 +159,16 @@ def fcucb_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) 
     >>> from fairlib.merit import power
     >>> game = SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, merit=power(2, 4))
     >>> fcucb_d_fairness_bound(game, 10**6, q=1.0).round()
-    np.float64(1240882.0)
+    np.float64(357405.0)
     """
-    given = _take(game, horizon, q)
+    given = _capped(game, horizon, q)
     failures, radius = _fcucb_d(given)
-    return 2 * failures + 2 * _late(given, radius, given.slope)
+    bound = 2 * failures + 2 * _late(given, radius, given.slope)
+    return (
+        np.minimum(bound, upper_merit_delayed_fairness_bound(game, horizon, q=q))
+        if game.merit.takes_upper_ends
+        else bound
+    )
 
 
 @checked
@@ -145,7 +204,7 @@ def fcts_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -> 
     >>> from fairlib.merit import power
     >>> game = SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, merit=power(2, 4))
     >>> fcts_d_reward_bound(game, 10**6, q=1.0).round()
-    np.float64(334826.0)
+    np.float64(194095.0)
     """
     return fcts_d_fairness_bound(game, horizon, q=q) / 2
 
@@ -154,10 +213,12 @@ def fcts_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -> 
 def fcts_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound FCTS-D's fairness regret, on average over a uniform prior (Theorem 7, repaired and sharpened).
 
-    .. math:: \frac{2L}{\gamma T} + \min\Bigl(\frac{2L}{\gamma} \Bigl(\frac12 + \sqrt{\ln(2KT)}\Bigr) B_q,
-        2 W_q + \frac{2L}{\gamma} \Bigl(\frac12 + \sqrt{\ln(2KT)}\Bigr) V_q\Bigr) ,
+    With :math:`B_q`, :math:`W_q` and :math:`V_q` as for `fcucb_d_reward_bound`, :math:`s = \frac12 + \sqrt{\ln(2KT)}`,
+    and :math:`\ell` the smaller of :math:`L/\gamma` and :math:`2\Lambda`, the smallest of
 
-    with :math:`B_q`, :math:`W_q` and :math:`V_q` as for `fcucb_d_reward_bound`.
+    .. math:: \frac{2\ell}{T} + 2\ell s B_q , \qquad \frac{2\ell}{T} + 2 W_q + 2\ell s V_q , \\
+        \frac{2\ell}{T} + 4K \bigl(\lceil 24 \ln T / q \rceil + d^\star\bigr) + \frac{4mK}{T}
+        + 8 \Lambda s \sqrt{2mKT/q} .
 
     Parameters
     ----------
@@ -185,11 +246,14 @@ def fcts_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -
     >>> from fairlib.merit import power
     >>> game = SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, merit=power(2, 4))
     >>> fcts_d_fairness_bound(game, 10**6, q=1.0).round()
-    np.float64(669653.0)
+    np.float64(388190.0)
     """
-    given = _take(game, horizon, q)
+    given = _capped(game, horizon, q)
     drawn = 0.5 + np.sqrt(np.log(2 * given.arms * given.t))
-    return 2 * given.slope / given.t + 2 * _late(given, drawn, given.slope)
+    slope, (waiting, learning) = min(given.slope, 2 * given.log_slope), _any_plays(given)
+    by_logarithm = 2 * waiting + 2 * given.log_slope * drawn * learning  # no play costs more than all that it can
+    bound: NDArray[np.float64] = 2 * np.minimum(_late(given, drawn, slope), by_logarithm)
+    return 2 * slope / given.t + bound
 
 
 @checked
@@ -232,7 +296,7 @@ def op_fcucb_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile)
     >>> op_fcucb_d_reward_bound(game, 10**6, q=1.0).round()
     np.float64(71377.0)
     """
-    failures, widths = _op_fcucb_d(_take(game, horizon, q))
+    failures, widths = _op_fcucb_d(_capped(game, horizon, q))
     return failures + widths
 
 
@@ -242,7 +306,8 @@ def op_fcucb_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantil
 
     .. math:: 2(K + m) + \frac{2 + \ln T}{9mK} + \frac{2L}{\gamma} C_q ,
 
-    with :math:`C_q` as for `op_fcucb_d_reward_bound`.
+    with :math:`C_q` as for `op_fcucb_d_reward_bound`. For a merit whose optimistic step takes every upper end the slope
+    :math:`\Lambda` of :math:`\ln f` takes the place of :math:`L/\gamma`.
 
     Parameters
     ----------
@@ -270,11 +335,11 @@ def op_fcucb_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantil
     >>> from fairlib.merit import power
     >>> game = SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, merit=power(2, 4))
     >>> op_fcucb_d_fairness_bound(game, 10**6, q=1.0).round()
-    np.float64(1141943.0)
+    np.float64(380656.0)
     """
-    given = _take(game, horizon, q)
+    given = _capped(game, horizon, q)
     failures, widths = _op_fcucb_d(given)
-    return 2 * failures + 2 * given.slope * widths
+    return 2 * failures + 2 * (given.log_slope if game.merit.takes_upper_ends else given.slope) * widths
 
 
 @checked
@@ -351,8 +416,8 @@ def op_fcts_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile
     >>> op_fcts_d_fairness_bound(game, 10**6, q=1.0).round()
     np.float64(952469.0)
     """
-    given = _take(game, horizon, q)
-    k, plays, slope, _, t, _, _ = given
+    given = _capped(game, horizon, q)
+    k, plays, slope, _, t, *_ = given
     missing, spread = _missing(given)
     return 1 / (2 * plays * k) + 2 * slope * (k * (1 + np.log1p(plays * t / (2 * k))) + missing / 2 + 5 * spread)
 
@@ -408,14 +473,22 @@ class _Given(NamedTuple):
     t: NDArray[np.float64]
     q: float
     late: float
+    log_slope: float
+
+
+def _capped(game: SemiBandit, horizon: ArrayLike, q: float) -> _Given:
+    """Return the numbers of a game for a policy that needs Assumption 1."""
+    _cap(game.merit, game.arms.means.size, game.plays)
+    return _take(game, horizon, q)
 
 
 def _take(game: SemiBandit, horizon: ArrayLike, q: float) -> _Given:
     """Return the numbers of a game that all bounds use."""
     f, rounds = game.merit, np.asarray(horizon, np.float64)
     late = float(game.quantiles(q).max())
-    slope = max(f.lipschitz / f.minimum, sys.float_info.min)  # not 0, which times infinity is no number
-    return _Given(game.arms.means.size, game.plays, slope, f.maximum / f.minimum, rounds, q, late)
+    least = sys.float_info.min  # not 0, which times infinity is no number
+    slope, log_slope = max(f.lipschitz / f.minimum, least), max(f.log_lipschitz, least)
+    return _Given(game.arms.means.size, game.plays, slope, f.maximum / f.minimum, rounds, q, late, log_slope)
 
 
 def _fcucb_d(given: _Given) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -436,18 +509,28 @@ def _late(given: _Given, width: NDArray[np.float64], slope: float) -> NDArray[np
 
     The second charges each round in which too little has arrived with all that a round can cost.
     """
-    k, plays, _, ratio, t, q, late = given
+    waiting, learning = _any_plays(given)
     with np.errstate(over="ignore"):  # where next to nothing arrives, there is no bound
-        any_plays = plays * k / t + k * (np.ceil(24 * np.log(t) / q) + late) + 2 * np.sqrt(2 * plays * k * t / q)
-        blind = plays * (late + 1) + 8 * ratio * k * (1 + math.log(k)) / q
-        frequent = blind + slope * width * 2 * np.sqrt(2 * ratio * plays * k * t / q)
-    bound: NDArray[np.float64] = np.minimum(slope * width * any_plays, frequent)
+        frequent = _blind(given) + slope * width * learning * math.sqrt(given.ratio)
+    bound: NDArray[np.float64] = np.minimum(slope * width * (waiting + learning), frequent)
     return bound
+
+
+def _any_plays(given: _Given) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bound how many plays are made with too little feedback, and the sum of 1 / sqrt(M) over all others."""
+    k, plays, t, q = given.arms, given.plays, given.t, given.q
+    with np.errstate(over="ignore"):
+        return plays * k / t + k * (np.ceil(24 * np.log(t) / q) + given.late), 2 * np.sqrt(2 * plays * k * t / q)
+
+
+def _blind(given: _Given) -> float:
+    """Bound how many plays are made in rounds with too little feedback, where no play is rare."""
+    return given.plays * (given.late + 1) + 8 * given.ratio * given.arms * (1 + math.log(given.arms)) / given.q
 
 
 def _missing(given: _Given) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Bound the sum of the missing shares over the plays, and of the widths."""
-    k, plays, _, ratio, t, q, late = given
+    k, plays, _, ratio, t, q, late, _ = given
     waiting = late * t
     if 0 < late < math.inf:
         often = k * late * plays * ratio / (ratio + k - 1)  # no fair policy plays an arm more often while it waits

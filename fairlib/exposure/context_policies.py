@@ -1,4 +1,4 @@
-"""FairX-LinUCB, FairX-LinTS and FairX-LinEG, where every arm comes with a vector."""
+"""Upper merit, FairX-LinUCB, FairX-LinTS and FairX-LinEG, where every arm comes with a vector."""
 
 import math
 from typing import Annotated, Any
@@ -9,10 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.baselines.linear import posterior_draw
 from fairlib.checks import NonNegative, PositiveScale, UnitInterval, checked
-from fairlib.core import ContextPolicy, Ridge, dot, explore, helper, posterior_settings, rule, width
-from fairlib.merit import Box, Merit, MeritFunctions, best_in_box, cut, play_by_merit
+from fairlib.core import ContextPolicy, Ridge, dot, explore, helper, posterior_settings, rule, share_out, width
+from fairlib.merit import Box, Merit, MeritFunctions, best_in_box, cut, largest_merit, play_by_merit
 
 __all__ = [
+    "upper_merit_linear_rule",
+    "upper_merit_linear",
     "fairx_linucb_rule",
     "fairx_linucb",
     "fairx_lints_rule",
@@ -24,6 +26,59 @@ __all__ = [
     "fairx_linucb_gradient_rule",
     "fairx_linucb_search",
 ]
+
+
+@rule
+def upper_merit_linear_rule(radius, merit, now, ridge, p):
+    """Play in proportion to the largest merit in each interval that the ellipsoid leaves."""
+    v = np.empty(ridge.mean.size)
+    for a in range(p.size):
+        centre = dot(ridge.mean, now.contexts[a])  # lines 1 and 2
+        reach = radius * width(ridge.root, now.contexts[a], v)
+        p[a] = largest_merit(merit, centre - reach, centre + reach)  # line 3
+    share_out(p, 1)  # line 4
+
+
+@checked
+def upper_merit_linear(merit: Merit, radius: NonNegative, ridge: PositiveScale = 1.0) -> ContextPolicy:
+    r"""Upper merit with contexts: by the largest merit in :math:`\hat\mu \cdot x_a \pm \sqrt\beta \lVert x_a \rVert`.
+
+    Not from the papers. The norm is that of :math:`\Sigma^{-1}`, as in `fairx_linucb`, which takes the same intervals.
+
+    Parameters
+    ----------
+    merit : Merit
+        What an arm of a given mean deserves.
+    radius : float
+        The radius :math:`\sqrt\beta`, at least 0, the same in each round; see `linucb_radius`.
+    ridge : float
+        The regularizer :math:`\lambda`, above 0.
+
+    Returns
+    -------
+    ContextPolicy
+        The policy.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `merit` is not a `Merit`, or a number is out of range.
+
+    See Also
+    --------
+    upper_merit_linear_fairness_bound : what is proved of its fairness regret.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.core import sphere
+    >>> from fairlib.exposure import ContextExposureBandit
+    >>> from fairlib.merit import exponential
+    >>> game = ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2, -1, 1))
+    >>> bool(fl.simulate(game, upper_merit_linear(game.merit, radius=0.5), 5000).fairness_regret[0, -1] < 400)
+    True
+    """
+    return ContextPolicy("upper merit, linear", upper_merit_linear_rule, ridge=ridge, radius=radius, merit=merit)
 
 
 @rule

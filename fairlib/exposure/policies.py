@@ -1,10 +1,10 @@
-"""FairX-UCB, FairX-TS and FairX-EG on arms."""
+"""Upper merit, FairX-UCB, FairX-TS and FairX-EG on arms."""
 
 import math
 from typing import Any
 
-from fairlib.checks import NonNegative, PositiveScale, UnitInterval, checked
-from fairlib.core import Policy, explore, rule, try_each_once
+from fairlib.checks import Horizon, NonNegative, PositiveInt, PositiveScale, UnitInterval, checked
+from fairlib.core import Policy, explore, helper, rule, share_out, take_turns, try_each_once
 from fairlib.core.arms import BetaShape
 from fairlib.merit import (
     Box,
@@ -13,10 +13,16 @@ from fairlib.merit import (
     cut,
     exponential_value,
     fair_policy,
+    largest_merit,
     play_by_merit,
 )
 
 __all__ = [
+    "upper_merit_rule",
+    "upper_merit",
+    "kl_upper",
+    "upper_merit_kl_rule",
+    "upper_merit_kl",
     "fairx_ucb_rule",
     "fairx_ucb",
     "fairx_ucb_gradient_rule",
@@ -28,6 +34,165 @@ __all__ = [
     "fairx_eg_rule",
     "fairx_eg",
 ]
+
+
+@rule
+def upper_merit_rule(plays, sd, rounds, merit, seen, p):
+    """Play in proportion to the largest merit in each confidence interval."""
+    if take_turns(seen.t, plays, p):
+        return
+    for a in range(p.size):
+        n, mean, width = seen.observed[a], 0.0, math.inf  # lines 1 and 2
+        if n > 0:
+            excess = math.log(plays * max(rounds, seen.t) / (p.size * n))
+            mean, width = seen.total[a] / n, sd * math.sqrt(3.0 * max(excess, 0.0) / n)
+        p[a] = largest_merit(merit, mean - width, mean + width)  # line 3
+    share_out(p, plays)  # line 4
+
+
+@checked
+def upper_merit(
+    merit: Merit, sd: PositiveScale = 0.5, plays: PositiveInt = 1, horizon: Horizon | None = None
+) -> Policy:
+    r"""Upper merit: play in proportion to the largest merit in each arm's confidence interval. Not from the papers.
+
+    After N rewards of an arm, of mean :math:`\hat\mu`, its interval is :math:`\hat\mu \pm w` with
+
+    .. math:: w = \sigma \sqrt{\frac{3}{N} \ln_+ \frac{mt}{KN}} , \qquad \ln_+ x = \max(\ln x, 0) ,
+
+    each point moved to the nearest one of the merit's range. For a rising merit only its upper end matters.
+
+    Parameters
+    ----------
+    merit : Merit
+        What an arm of a given mean deserves.
+    sd : float
+        A :math:`\sigma` such that the rewards are sub-Gaussian, above 0: 1/2 for rewards in [0, 1], the standard
+        deviation for normal ones.
+    plays : int
+        Number of arms m that are played each round, at most the number of arms.
+    horizon : int, optional
+        Number of rounds T: it takes the place of t in the width. The policy plays no longer games.
+
+    Returns
+    -------
+    Policy
+        The policy; it plays each arm once first.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `merit` is not a `Merit`, or a number is out of range.
+
+    See Also
+    --------
+    upper_merit_fairness_bound : what is proved of its fairness regret.
+    upper_merit_kl : narrower intervals for arms of small mean.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.exposure import ExposureBandit
+    >>> from fairlib.merit import exponential
+    >>> game = ExposureBandit(fl.bernoulli([0.8, 0.4]), merit=exponential(2))
+    >>> result = fl.simulate(game, upper_merit(game.merit), 20_000)
+    >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
+    True
+    """
+    rounds = 0 if horizon is None else horizon
+    return Policy("upper merit", upper_merit_rule, plays=plays, horizon=horizon, sd=sd, rounds=rounds, merit=merit)
+
+
+@helper
+def kl_upper(mean: float, level: float) -> float:
+    r"""Return the largest x with :math:`\mathrm{kl}(\hat\mu, x) \le` `level`, from above.
+
+    Parameters
+    ----------
+    mean : float
+        The mean :math:`\hat\mu` of rewards in [0, 1].
+    level : float
+        The level, at least 0.
+
+    Returns
+    -------
+    float
+        The x, at most 1e-15 too large.
+
+    Examples
+    --------
+    >>> round(kl_upper(0.5, math.log(2)), 6), round(kl_upper(0.0, math.log(2)), 6)
+    (0.933013, 0.5)
+    """
+    low, high = min(max(mean, 0.0), 1.0), 1.0
+    mean = low
+    for _ in range(50):  # halves
+        x = 0.5 * (low + high)
+        divergence = mean * math.log(mean / x) if mean > 0.0 else 0.0
+        divergence += (1.0 - mean) * math.log((1.0 - mean) / (1.0 - x)) if mean < 1.0 and x < 1.0 else 0.0
+        if divergence > level:
+            high = x
+        else:
+            low = x
+    return high
+
+
+@rule
+def upper_merit_kl_rule(level, merit, seen, p):
+    """Play in proportion to the largest merit in each interval of means that the rewards do not refute."""
+    if take_turns(seen.t, 1, p):
+        return
+    for a in range(p.size):
+        low, high = -math.inf, math.inf  # lines 1 and 2
+        if seen.observed[a] > 0:
+            mean, each = seen.total[a] / seen.observed[a], level / seen.observed[a]
+            low, high = 1.0 - kl_upper(1.0 - mean, each), kl_upper(mean, each)
+        p[a] = largest_merit(merit, low, high)  # line 3
+    share_out(p, 1)  # line 4
+
+
+@checked
+def upper_merit_kl(merit: Merit, arms: PositiveInt, horizon: Horizon) -> Policy:
+    r"""Upper merit with the intervals of Chernoff's inequality, for rewards in [0, 1]. Not from the papers.
+
+    After N rewards the interval is :math:`\{x : N\, \mathrm{kl}(\hat\mu, x) \le \ln(4KT^2)\}`. Near 0 and 1 it is much
+    narrower than that of `upper_merit`; so the policy learns merit equal to the mean, where some arms deserve nothing.
+
+    Parameters
+    ----------
+    merit : Merit
+        What an arm of a given mean deserves.
+    arms : int
+        Number of arms K.
+    horizon : int
+        Number of rounds T. The policy plays no longer games.
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round; it plays each arm once first.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `merit` is not a `Merit`, or a number is out of range.
+
+    See Also
+    --------
+    upper_merit_kl_fairness_bound : what is proved for merit equal to the mean.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.exposure import ExposureBandit
+    >>> from fairlib.merit import clipped
+    >>> game = ExposureBandit(fl.bernoulli([0.8, 0.4, 0.0]), merit=clipped(1e-9))
+    >>> result = fl.simulate(game, upper_merit_kl(game.merit, 3, 20_000), 20_000)
+    >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.05)
+    True
+    """
+    settings: dict[str, Any] = {"level": math.log(4 * arms * horizon**2), "merit": merit}
+    return Policy("upper merit, kl", upper_merit_kl_rule, arms=arms, horizon=horizon, **settings)
 
 
 @rule

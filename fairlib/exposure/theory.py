@@ -1,20 +1,25 @@
 """What is proved of the policies and of all others: widths, bounds and lower bounds."""
 
 import math
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairlib.checks import Horizons, NonNegative, OpenProbability, Positive, PositiveInt, checked
+from fairlib import checks
+from fairlib.checks import Horizons, NonNegative, OpenProbability, Positive, PositiveInt, PositiveScale, checked
 from fairlib.core import check_no_delay
 from fairlib.exposure.game import ContextExposureBandit, ExposureBandit
+from fairlib.merit import Merit
 
 __all__ = [
     "fairness_lower_bound",
+    "upper_merit_fairness_bound",
+    "upper_merit_kl_fairness_bound",
+    "upper_merit_linear_fairness_bound",
     "fairx_ucb_width",
     "fairx_ucb_fairness_bound",
     "fairx_ucb_reward_bound",
-    "fairx_ucb_log_bound",
     "fairx_ts_fairness_bound",
     "fairx_ts_reward_bound",
     "linucb_radius",
@@ -58,6 +63,105 @@ def fairness_lower_bound(ratio: Positive, horizon: Horizons) -> NDArray[np.float
     """
     root: NDArray[np.float64] = np.sqrt(np.asarray(horizon, np.float64))
     return ratio * root / (2 + ratio / root) / (8 * math.e)
+
+
+@checked
+def upper_merit_fairness_bound(
+    merit: Merit,
+    arms: PositiveInt,
+    horizon: Horizons,
+    *,
+    plays: Annotated[int, checks.InBody(checks.Integer(1))] = 1,
+    sd: PositiveScale = 0.5,
+    known: Annotated[bool, checks.Flag()] = False,
+) -> NDArray[np.float64]:
+    r"""Bound on the expected fairness regret of upper merit in every game, without a logarithm; not in the papers.
+
+    .. math:: 2(K - 1) + C \Lambda \sigma \sqrt{mKT}
+
+    Here :math:`\Lambda` is the largest slope of :math:`\ln f`. C is 44 if the merit is rising and 76 otherwise; for the
+    policy that knows the horizon it is 29 and 47.
+
+    Parameters
+    ----------
+    merit : Merit
+        What an arm of a given mean deserves.
+    arms : int
+        Number of arms K.
+    horizon : int or array_like of int
+        Number of rounds T, one or many.
+    plays : int
+        Number of arms m that are played each round, from 1 to K.
+    sd : float
+        The :math:`\sigma` of the policy, above 0: the rewards are :math:`\sigma`-sub-Gaussian.
+    known : bool
+        Whether the policy is made for each of these horizons.
+
+    Returns
+    -------
+    float or ndarray, shape of `horizon`
+        The bound.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of range.
+
+    See Also
+    --------
+    upper_merit : the policy.
+
+    Examples
+    --------
+    >>> from fairlib.merit import exponential
+    >>> upper_merit_fairness_bound(exponential(10), 14, 10**6).round()
+    np.float64(823191.0)
+    """
+    m = checks.integer("plays", plays, 1, arms)
+    constant = {(True, True): 29, (True, False): 44, (False, True): 47, (False, False): 76}[merit.rising, known]
+    product = m * arms * np.asarray(horizon, np.float64)
+    return 2 * (arms - 1) + constant * merit.log_lipschitz * sd * np.sqrt(product)
+
+
+@checked
+def upper_merit_kl_fairness_bound(
+    means: Annotated[ArrayLike, checks.InBody(checks.Numbers(example=[0.5, 0.0]))], horizon: Horizons
+) -> NDArray[np.float64]:
+    r"""Bound on the expected fairness regret of `upper_merit_kl` for merit equal to the mean; not in the papers.
+
+    With S the sum of the means, of which some may be 0,
+
+    .. math:: 2K - 1 + 8K \sqrt{\frac{T (1 + \ln T) \ln(4KT^2)}{S}} .
+
+    Parameters
+    ----------
+    means : array_like, shape (K,)
+        Mean reward of each arm, in [0, 1], not all 0.
+    horizon : int or array_like of int
+        Number of rounds T, one or many; the policy is made for each. Its merit is ``clipped(floor)`` with any floor,
+        however small.
+
+    Returns
+    -------
+    float or ndarray, shape of `horizon`
+        The bound.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of range, or all means are 0.
+
+    Examples
+    --------
+    >>> upper_merit_kl_fairness_bound([0.8, 0.4, 0.0], 10**6).round()
+    np.float64(462788.0)
+    """
+    mu, t = checks.vector("means", means, 0.0, 1.0), np.asarray(horizon, np.float64)
+    if not mu.sum() > 0:
+        raise ValueError("means must not all be 0: then nobody deserves anything")
+    level = np.log(4 * mu.size * t**2)
+    bound: NDArray[np.float64] = 2 * mu.size - 1 + 8 * mu.size * np.sqrt(level * t * (1 + np.log(t)) / mu.sum())
+    return bound
 
 
 @checked
@@ -166,61 +270,17 @@ def fairx_ucb_reward_bound(arms: PositiveInt, horizon: Horizons, *, failure: Ope
 
 
 @checked
-def fairx_ucb_log_bound(game: ExposureBandit, horizon: Horizons) -> NDArray[np.float64]:
-    r"""Bound on FairX-UCB's expected fairness regret by the slope of the merit's logarithm; not in the paper.
-
-    With :math:`\Lambda = \sup |(\ln f)'|`, a range of means of length D, the width for :math:`\delta = 1/T`, and
-    :math:`\rho = \min(e^{\Lambda D}, 1 + LD/\gamma)`,
-
-    .. math:: 4K + 1 + 16 K^2 \rho + 4 \Lambda w_0 \sqrt{2 K \rho T} .
-
-    Parameters
-    ----------
-    game : ExposureBandit
-        The game, with rewards in [-1, 1] and no delay. The bound is the same for all means.
-    horizon : int or array_like of int
-        Number of rounds T, one or many; the policy runs with ``fairx_ucb_width(K, T, failure=1 / T)`` for each.
-
-    Returns
-    -------
-    float or ndarray, shape of `horizon`
-        The bound.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    For a steep merit it says something millions of rounds earlier than `fairx_ucb_fairness_bound`:
-
-    >>> import fairlib as fl
-    >>> from fairlib.merit import exponential
-    >>> game = ExposureBandit(fl.bernoulli([0.5] * 14), merit=exponential(10))
-    >>> fairx_ucb_log_bound(game, 10**12).round(-9)
-    np.float64(342000000000.0)
-    """
-    k, rounds, merit = _arms(game), np.asarray(horizon, np.float64), game.merit
-    slope, length = merit.log_lipschitz, merit.high - merit.low
-    ratio = min(math.exp(slope * length), 1 + merit.lipschitz * length / merit.minimum)
-    width = np.sqrt(2 * np.log(4 * k * rounds**2))
-    bound: NDArray[np.float64] = 4 * k + 1 + 16 * k**2 * ratio + 4 * slope * width * np.sqrt(2 * k * ratio * rounds)
-    return bound
-
-
-@checked
 def fairx_ts_fairness_bound(game: ExposureBandit, horizon: Horizons) -> NDArray[np.float64]:
     r"""Bound on the Bayesian fairness regret of FairX-TS (Theorem 3.3.1, with constants of our own).
 
-    .. math:: \frac{2L}{\gamma} \biggl[ 2 \Bigl(\sqrt{2/\pi} + \sqrt{2 \ln KT}\Bigr) \sqrt{KT} +
-        \frac{1}{\sqrt{2\pi} \ln KT} \biggr]
+    .. math:: \min\Bigl(\frac{2L}{\gamma}, 4\Lambda\Bigr)
+        \biggl[ 2 \Bigl(\sqrt{2/\pi} + \sqrt{2 \ln KT}\Bigr) \sqrt{KT} + \frac{1}{\sqrt{2\pi} \ln KT} \biggr]
 
     Parameters
     ----------
     game : ExposureBandit
-        The game, without delay and with a merit of minimum :math:`\gamma` and Lipschitz constant L on all of
-        :math:`\mathbb R`. Of its arms only their number counts.
+        The game, without delay and with a merit of minimum :math:`\gamma`, Lipschitz constant L and slope of the
+        logarithm :math:`\Lambda` on all of :math:`\mathbb R`. Of its arms only their number counts.
     horizon : int or array_like of int
         Number of rounds T, one or many.
 
@@ -244,7 +304,7 @@ def fairx_ts_fairness_bound(game: ExposureBandit, horizon: Horizons) -> NDArray[
     """
     product = _arms(game) * np.asarray(horizon, np.float64)
     drawn = (math.sqrt(2 / math.pi) + np.sqrt(2 * np.log(product))) * np.sqrt(product)
-    bound: NDArray[np.float64] = 2 * _slope(game) * (2 * drawn + _seldom(product))
+    bound: NDArray[np.float64] = _drawn_slope(game) * (2 * drawn + _seldom(product))
     return bound
 
 
@@ -291,6 +351,11 @@ def _arms(game: ExposureBandit) -> int:
 def _slope(game: ExposureBandit | ContextExposureBandit) -> float:
     """Return the merit's Lipschitz constant over its smallest value."""
     return game.merit.lipschitz / game.merit.minimum
+
+
+def _drawn_slope(game: ExposureBandit | ContextExposureBandit) -> float:
+    """Return what an error of a draw costs, by the slope of the merit or by that of its logarithm."""
+    return min(2 * _slope(game), 4 * game.merit.log_lipschitz)
 
 
 def _wandering(arms: int, horizon: ArrayLike, failure: float) -> NDArray[np.float64]:
@@ -384,6 +449,52 @@ def total_width(dimension: PositiveInt, horizon: Horizons) -> NDArray[np.float64
 
 
 @checked
+def upper_merit_linear_fairness_bound(
+    game: ContextExposureBandit, horizon: Horizons, *, norm: NonNegative = 1.0
+) -> NDArray[np.float64]:
+    r"""Bound on the expected fairness regret of upper merit with contexts; not in the papers.
+
+    .. math:: 1 + 4 \Lambda \sqrt{\beta_T} \sqrt{2 T d \ln(1 + T/d)}
+
+    Parameters
+    ----------
+    game : ContextExposureBandit
+        The game, with contexts in the unit ball, 1-sub-Gaussian noise, and a merit whose logarithm has the largest
+        slope :math:`\Lambda`. The bound is the same for any number of arms.
+    horizon : int or array_like of int
+        Number of rounds T, one or many; the policy runs with ``linucb_radius(d, T, failure=1 / T)`` for each.
+    norm : float
+        Bound W on the length of the parameter, at least 0.
+
+    Returns
+    -------
+    float or ndarray, shape of `horizon`
+        The bound.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of range.
+
+    See Also
+    --------
+    upper_merit_linear : the policy.
+
+    Examples
+    --------
+    >>> from fairlib.core import sphere
+    >>> from fairlib.merit import exponential
+    >>> game = ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(4, -1, 1))
+    >>> upper_merit_linear_fairness_bound(game, 10**6).round()
+    np.float64(977647.0)
+    """
+    d, t = game.world.dimension, np.asarray(horizon, np.float64)
+    radius = norm + np.sqrt(d * np.log1p(t / d) + 2 * np.log(2 * t))
+    bound: NDArray[np.float64] = 1 + 4 * game.merit.log_lipschitz * radius * total_width(d, horizon)
+    return bound
+
+
+@checked
 def fairx_linucb_fairness_bound(
     game: ContextExposureBandit, horizon: Horizons, *, failure: OpenProbability, norm: NonNegative = 1.0
 ) -> NDArray[np.float64]:
@@ -468,14 +579,14 @@ def fairx_linucb_reward_bound(
 def fairx_lints_fairness_bound(game: ContextExposureBandit, horizon: Horizons) -> NDArray[np.float64]:
     r"""Bound on FairX-LinTS's Bayesian fairness regret (Theorem 4.3.1, with a proof and constants of this book).
 
-    .. math:: \frac{2L}{\gamma} \Bigl[ \Bigl(\sqrt{2\ln KT} + \sqrt{2/\pi}\Bigr) \sqrt{2 T d \ln(1 + T/d)}
-        + \frac{1}{\sqrt{2\pi} \ln KT} \Bigr]
+    .. math:: \min\Bigl(\frac{2L}{\gamma}, 4\Lambda\Bigr) \Bigl[ \Bigl(\sqrt{2\ln KT} + \sqrt{2/\pi}\Bigr)
+        \sqrt{2 T d \ln(1 + T/d)} + \frac{1}{\sqrt{2\pi} \ln KT} \Bigr]
 
     Parameters
     ----------
     game : ContextExposureBandit
-        The game, with contexts in the unit ball, standard normal noise, and a merit of minimum :math:`\gamma` and
-        Lipschitz constant L.
+        The game, with contexts in the unit ball, standard normal noise, and a merit of minimum :math:`\gamma`,
+        Lipschitz constant L and slope of the logarithm :math:`\Lambda`.
     horizon : int or array_like of int
         Number of rounds T, one or many.
 
@@ -495,13 +606,12 @@ def fairx_lints_fairness_bound(game: ContextExposureBandit, horizon: Horizons) -
     >>> from fairlib.merit import exponential
     >>> game = ContextExposureBandit(sphere(10, [0.6, 0.8, 0, 0, 0]), merit=exponential(1, -1, 1))
     >>> fairx_lints_fairness_bound(game, 10**6).round()
-    np.float64(1057269.0)
+    np.float64(286172.0)
     """
     product = game.world.arms * np.asarray(horizon, np.float64)
     drawn = np.sqrt(2 * np.log(product)) + math.sqrt(2 / math.pi)
-    bound: NDArray[np.float64] = (
-        2 * _slope(game) * (drawn * total_width(game.world.dimension, horizon) + _seldom(product))
-    )
+    widths = drawn * total_width(game.world.dimension, horizon)
+    bound: NDArray[np.float64] = _drawn_slope(game) * (widths + _seldom(product))
     return bound
 
 

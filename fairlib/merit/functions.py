@@ -12,7 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.checks import Positive, PositiveScale, checked
 from fairlib.core import Rule, helper, share_out
-from fairlib.merit.step import Box, MeritFunctions, best_in_box, dinkelbach, exponential_in_box, search_best, upper_ends
+from fairlib.merit.step import (
+    Box,
+    MeritFunctions,
+    best_in_box,
+    dinkelbach,
+    exponential_in_box,
+    search,
+    search_best,
+    upper_ends,
+)
 from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.layout import Layout, Pluggable
 from fairlib.rules.signature import CallSignature
@@ -33,6 +42,7 @@ __all__ = [
     "clipped",
     "fair_policy",
     "cut",
+    "largest_merit",
     "play_by_merit",
     "optimistic_means",
 ]
@@ -87,6 +97,9 @@ class Merit(Pluggable):
         Largest slope of the merit on the range; ``math.inf`` if there is none.
     log_lipschitz : float
         Largest slope of its logarithm; ``math.inf`` if there is none.
+    rising : bool
+        Whether a larger mean never has a smaller merit. Then the largest merit in an interval is that of its upper
+        end, and need not be searched for.
     solve : callable, optional
         The optimistic step where it can be taken faster than by Dinkelbach's iteration: asks for `low`, `high` and
         `mu`, and fills `mu`.
@@ -97,13 +110,16 @@ class Merit(Pluggable):
     ----------
     maximum : float
         The largest merit on a grid of 1,001 points of the range.
+    takes_upper_ends : bool
+        Whether the optimistic step is known to take the upper end of every interval.
 
     Raises
     ------
     TypeError, ValueError
         If `name` is not a string, `value`, `best` or `solve` can't be called, a setting is missing or unknown, a number
         is of the wrong kind, the range is empty, or the merit is nan, not positive or above 1e305 somewhere on a grid
-        of 1,001 points of the range; if it is below `minimum` there, or steeper than its slopes say; or if `best` is
+        of 1,001 points of the range; if it is below `minimum` there, or steeper than its slopes say, or falls although
+        it is `rising`; or if `best` is
         bettered by a point of the grid, or `solve` by Dinkelbach's iteration.
 
     Examples
@@ -135,13 +151,15 @@ class Merit(Pluggable):
         minimum: Annotated[float, checks.Real(above=0, example=1.0)],
         lipschitz: Slope,
         log_lipschitz: Slope,
+        rising: Annotated[bool, checks.Flag()] = False,
         solve: Callable[..., None] | None = None,
         **settings: Any,
     ) -> None:
         self.name, self.value, self.low, self.high, self.minimum = name, value, low, high, minimum
         if not (np.diff(np.linspace(self.low, self.high, 1001)) > 0).all():
             raise ValueError(f"high must be above low, {self.low}, by more than rounding errors, not {self.high}")
-        self.lipschitz, self.log_lipschitz = lipschitz, log_lipschitz
+        self.lipschitz, self.log_lipschitz, self.rising = lipschitz, log_lipschitz, rising
+        self.takes_upper_ends = solve is upper_ends
         self._parts: dict[str, BoundRule] = {}
         for part, function, form in (("value", value, VALUE), ("best", best, BEST), ("solve", solve, SOLVE)):
             if function is not None or part == "value":
@@ -207,7 +225,8 @@ class Merit(Pluggable):
             layout.texts.append(f"def {prefix}best_flat({BEST.flat}):\n    return {search}")
         layout.functions |= {"MeritFunctions": MeritFunctions, "dinkelbach": dinkelbach}
         solve = f"{prefix}solve_flat" if "solve" in self._parts else "dinkelbach"
-        numbers = [layout.array(inner.numbers), layout.number(self.low), layout.number(self.high)]
+        ends = [layout.number(each) for each in (self.low, self.high, float(self.rising))]
+        numbers = [layout.array(inner.numbers), *ends]
         return f"MeritFunctions({prefix}value_flat, {prefix}best_flat, {solve}, {', '.join(numbers)})"
 
     def _look(self) -> None:
@@ -242,6 +261,9 @@ class Merit(Pluggable):
                     f"{name} must be at least {slopes.max():g}, the slope of {self.name!r} near "
                     f"{grid[slopes.argmax()]:g}, not {getattr(self, name):g}"
                 )
+        if self.rising and (np.diff(merits) < -1e-12 * merits[:-1]).any():
+            at = grid[int(np.argmax(np.diff(merits) < -1e-12 * merits[:-1]))]
+            raise ValueError(f"rising must be False: {self.name!r} falls near {at:g}")
         if "best" in self._parts:
             for first, last in ((0, 1000), (0, 300), (200, 800), (450, 500), (700, 1000)):
                 for c in np.linspace(self.low, self.high, 9).tolist():
@@ -328,6 +350,7 @@ def exponential(
         minimum=math.exp(steepness * low),
         lipschitz=steepness * math.exp(steepness * high),
         log_lipschitz=steepness,
+        rising=True,
         solve=exponential_in_box,
         steepness=steepness,
     )
@@ -406,6 +429,7 @@ def power(scale: Positive, exponent: Annotated[float, checks.Real(1, 1e6, exampl
         minimum=1.0,
         lipschitz=scale * exponent,
         log_lipschitz=log_slope,
+        rising=True,
         solve=upper_ends if grows else None,
         scale=scale,
         exponent=exponent,
@@ -462,6 +486,7 @@ def clipped(floor: Positive, high: Annotated[float, checks.InBody(checks.Real())
         minimum=floor,
         lipschitz=1.0,
         log_lipschitz=1.0 / floor,
+        rising=True,
         floor=floor,
     )
 
@@ -472,11 +497,12 @@ def fair_policy(
     means: Annotated[ArrayLike, checks.InBody(checks.Numbers())],
     plays: Annotated[int, checks.InBody(checks.Integer(1))] = 1,
 ) -> NDArray[np.float64]:
-    r"""Return the one policy that gives each arm exposure in proportion to its merit.
+    r"""Return the one policy that gives each arm exposure in proportion to its merit, and to none more than 1.
 
-    .. math:: \pi^\star(a) = \frac{L f(\mu_a)}{\sum_b f(\mu_b)}
+    .. math:: \pi^\star(a) = \min\bigl(1, k f(\mu_a)\bigr) , \qquad \sum_a \pi^\star(a) = L
 
-    With one play a round, L = 1, that is Theorem 3.1.1 of Wang et al.; with several, Theorem 3 of Chen et al.
+    With one play a round, L = 1, that is Theorem 3.1.1 of Wang et al. With several it is Theorem 3 of Chen et al. as
+    long as no arm reaches 1, which their Assumption 1 ensures: no merit above (K-1)/(L-1) times another.
 
     Parameters
     ----------
@@ -495,7 +521,7 @@ def fair_policy(
     Raises
     ------
     TypeError, ValueError
-        If `merit` is not a `Merit`, a mean is outside its range, or an arm would need a probability above 1.
+        If `merit` is not a `Merit`, a mean is outside its range, or there are more plays than arms.
 
     Examples
     --------
@@ -503,15 +529,14 @@ def fair_policy(
     array([0.75, 0.25])
     >>> fair_policy(power(2, 4), [0.9, 0.5, 0.5, 0.5], plays=2).round(3)
     array([0.813, 0.396, 0.396, 0.396])
+    >>> fair_policy(power(9, 1), [1.0, 0.0, 0.0], plays=2)
+    array([1. , 0.5, 0.5])
     """
     merits = merit(checks.vector("means", means, merit.low, merit.high))
     shares = checks.integer("plays", plays, 1, merits.size) * merits / merits.sum()
-    if shares.max() > 1 + 1e-9:
-        arm = int(shares.argmax())
-        raise ValueError(
-            f"merit must not ask for more than every round: arm {arm} would have to be played with probability "
-            f"{shares[arm]:.3f} (Assumption 1: no merit above (K-1)/(L-1) times another)"
-        )
+    if shares.max() > 1 + 1e-9:  # some arm is in every round, and the others divide the rest
+        share_out(merits, plays)
+        return merits
     return shares
 
 
@@ -537,6 +562,33 @@ def cut(x: float, merit: MeritFunctions) -> float:
     1.0
     """
     return min(max(x, merit.low), merit.high)
+
+
+@helper
+def largest_merit(merit: MeritFunctions, low: float, high: float) -> float:
+    """Return the largest merit in an interval of means, each moved to the nearest point of the merit's range.
+
+    Parameters
+    ----------
+    merit : MeritFunctions
+        The merit function, a setting of the rule.
+    low, high : float
+        The ends of the interval, infinity allowed.
+
+    Returns
+    -------
+    float
+        The merit: that of the upper end if the merit is rising, otherwise the largest that a search finds.
+
+    Examples
+    --------
+    >>> float(largest_merit(clipped(0.1).functions, 0.2, 1.7))
+    1.0
+    """
+    top = cut(high, merit)
+    if merit.rising == 0.0:
+        top = search(merit.value, merit.params, cut(low, merit), top, 0.0, -1.0)
+    return merit.value(merit.params, top)
 
 
 @helper

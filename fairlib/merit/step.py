@@ -18,11 +18,20 @@ from numpy.typing import NDArray
 
 from fairlib.core import PerArm, helper
 
-__all__ = ["MeritFunctions", "Box", "best_in_box", "exponential_in_box", "upper_ends", "dinkelbach", "search_best"]
+__all__ = [
+    "MeritFunctions",
+    "Box",
+    "best_in_box",
+    "exponential_in_box",
+    "upper_ends",
+    "dinkelbach",
+    "search_best",
+    "search",
+]
 
 
 class MeritFunctions(NamedTuple):
-    """A merit function as rules have it: what `cut`, `best_in_box` and `play_by_merit` need."""
+    """A merit function as rules have it: what `cut`, `largest_merit`, `best_in_box` and `play_by_merit` need."""
 
     value: Any
     best: Any
@@ -30,6 +39,7 @@ class MeritFunctions(NamedTuple):
     params: NDArray[np.float64]
     low: float
     high: float
+    rising: float
 
 
 class Box(NamedTuple):
@@ -182,19 +192,47 @@ def search_best(value: Any, params: Any, low: float, high: float, c: float) -> f
     >>> round(search_best(lambda params, x: math.exp(-x * x), np.zeros(0), 0.0, 2.0, 0.0), 6)  # the root of 1/2
     0.707107
     """
+    return search(value, params, low, high, 1.0, c)
+
+
+@helper
+def search(value: Any, params: Any, low: float, high: float, slope: float, c: float) -> float:
+    """Search for the x in [low, high] with the largest ``f(x) (slope x - c)``, as `search_best` does.
+
+    Parameters
+    ----------
+    value : callable
+        The merit function, ``value(params, x)``.
+    params : ndarray
+        What it is set with.
+    low, high : float
+        The interval.
+    slope, c : float
+        The line by which the merit is multiplied; 0 and -1 for the merit itself.
+
+    Returns
+    -------
+    float
+        The x.
+
+    Examples
+    --------
+    >>> round(search(lambda params, x: x * (1.0 - x), np.zeros(0), 0.0, 1.0, 0.0, -1.0), 6)
+    0.5
+    """
     step = (high - low) / 64
-    chosen, largest = high, value(params, high) * (high - c)
+    chosen, largest = high, value(params, high) * (slope * high - c)
     for i in range(64):
         x = low + i * step
-        gain = value(params, x) * (x - c)
+        gain = value(params, x) * (slope * x - c)
         if gain > largest:
             chosen, largest = x, gain
     left, right = max(chosen - step, low), min(chosen + step, high)
     for _ in range(40):  # each leaves 0.618 of what there was
         one, two = right - 0.6180339887498949 * (right - left), left + 0.6180339887498949 * (right - left)
-        if value(params, one) * (one - c) >= value(params, two) * (two - c):
+        if value(params, one) * (slope * one - c) >= value(params, two) * (slope * two - c):
             right = two
         else:
             left = one
     x = 0.5 * (left + right)
-    return x if value(params, x) * (x - c) > largest else chosen
+    return x if value(params, x) * (slope * x - c) > largest else chosen

@@ -6,6 +6,7 @@ from typing import Any
 
 import fairlib as fl
 from fairlib import delays as de
+from fairlib import exposure as ex
 from fairlib.merit import clipped, exponential, power
 from zoo.entry import on_arms, size
 
@@ -27,6 +28,7 @@ GAMES: dict[str, Callable[[], Any]] = {
     "packet loss by reward": lambda: semi([0.2, 0.9, 0.6], 1, de.packet_loss([0.8, 0.5, 0.1], [0.2, 0.5, 0.9])),
     "biased": lambda: semi(FOUR, 2, de.biased([200, 0, 0, 0], [0, 200, 200, 200])),
     "log-normal": lambda: semi(SEVEN, 3, de.log_normal([10, 100, 5, 50, 20, 3, 1], [2, 1, 0.5, 1.5, 1, 0.1, 3])),
+    "capped": lambda: semi(FOUR, 2, merit=exponential(6)),
     "empirical": lambda: semi(FOUR, 1, de.empirical([[0, 3, 3, 10], [7], [0, math.inf], [1, 100]]), clipped(0.2)),
     "steep, at once": lambda: semi(FOUR, 1, merit=power(100, 4)),
     "steep, geometric": lambda: semi(SEVEN, 1, de.geometric([0.05] * 7), power(100, 4)),
@@ -44,6 +46,14 @@ ENTRIES = {
     ),
     "FCUCB-D, steep": on_arms(
         lambda game: de.fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)), STEEP, "fcucb-d, steep"
+    ),
+    "upper merit, delayed": on_arms(
+        lambda game: de.upper_merit_delayed(game.merit, size(game), game.plays),
+        ("geometric", "fixed", "steep, biased"),
+        "fcucb-d",
+    ),
+    "upper merit, several plays": on_arms(
+        lambda game: ex.upper_merit(game.merit, plays=game.plays), ("capped", "geometric", "at once"), "fcucb-d"
     ),
     "FCTS-D": on_arms(
         lambda game: de.fcts_d(game.merit, size(game), game.plays), ("geometric", "log-normal", "empirical"), "fcts-d"

@@ -8,7 +8,7 @@ from fairlib import contexts as co
 from fairlib import delays as de
 from fairlib import exposure as ex
 from fairlib.merit import clipped, exponential, power
-from zoo.entry import TEN, on_arms, positive_table, recorded_table, with_contexts
+from zoo.entry import TEN, on_arms, positive_table, recorded_table, size, with_contexts
 
 EXPONENTIAL = ("exponential", "exponential, ten", "exponential, gaussian")
 POWER = ("power", "power, steep", "power, gaussian")
@@ -45,6 +45,19 @@ GAMES: dict[str, Callable[[], Any]] = {
 }
 
 ENTRIES = {
+    "upper merit": on_arms(
+        lambda game: ex.upper_merit(game.merit), ("exponential", "power, steep", "clipped"), "fairx-ucb"
+    ),
+    "upper merit, known horizon": on_arms(
+        lambda game: ex.upper_merit(game.merit, 0.7, horizon=2000),
+        ("exponential, gaussian", "power, gaussian", "clipped, gaussian"),
+        "fairx-ucb",
+    ),
+    "upper merit, kl": on_arms(
+        lambda game: ex.upper_merit_kl(game.merit, size(game), 2000),
+        ("exponential, delay", "power", "clipped, beta"),
+        "fairx-ucb",
+    ),
     "FairX-UCB, exponential": on_arms(lambda game: ex.fairx_ucb(game.merit, 0.3), EXPONENTIAL, "fairx-ucb"),
     "FairX-UCB, power": on_arms(lambda game: ex.fairx_ucb(game.merit, 0.3), POWER, "fairx-ucb, power"),
     "FairX-UCB, clipped": on_arms(lambda game: ex.fairx_ucb(game.merit, 0.3), CLIPPED, "fairx-ucb, power"),
@@ -62,6 +75,11 @@ ENTRIES = {
     ),
     "FairX-EG": on_arms(
         lambda game: ex.fairx_eg(game.merit, 0.1), ("exponential, delay", "power", "clipped, gaussian"), "fairx-ucb"
+    ),
+    "upper merit, linear": with_contexts(
+        lambda game: ex.upper_merit_linear(game.merit, radius=0.5),
+        ("sphere, exponential", "linear table, power", "table, exponential"),
+        "fairx-linucb",
     ),
     "FairX-LinUCB, exponential": with_contexts(
         lambda game: ex.fairx_linucb(game.merit, radius=0.5),
