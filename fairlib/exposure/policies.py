@@ -45,7 +45,7 @@ def upper_merit_rule(plays, sd, rounds, merit, seen, p):
         n, mean, width = seen.observed[a], 0.0, math.inf  # lines 1 and 2
         if n > 0:
             excess = math.log(plays * max(rounds, seen.t) / (p.size * n))
-            mean, width = seen.total[a] / n, sd * math.sqrt(3.0 * max(excess, 0.0) / n)
+            mean, width = seen.total[a] / n, sd * math.sqrt(2.0 * max(excess, 0.0) / n)
         p[a] = largest_merit(merit, mean - width, mean + width)  # line 3
     share_out(p, plays)  # line 4
 
@@ -58,7 +58,7 @@ def upper_merit(
 
     After N rewards of an arm, of mean :math:`\hat\mu`, its interval is :math:`\hat\mu \pm w` with
 
-    .. math:: w = \sigma \sqrt{\frac{3}{N} \ln_+ \frac{mt}{KN}} , \qquad \ln_+ x = \max(\ln x, 0) ,
+    .. math:: w = \sigma \sqrt{\frac{2}{N} \ln_+ \frac{mt}{KN}} , \qquad \ln_+ x = \max(\ln x, 0) ,
 
     each point moved to the nearest one of the merit's range. For a rising merit only its upper end matters.
 

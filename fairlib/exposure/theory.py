@@ -79,8 +79,8 @@ def upper_merit_fairness_bound(
 
     .. math:: 2(K - 1) + C \Lambda \sigma \sqrt{mKT}
 
-    Here :math:`\Lambda` is the largest slope of :math:`\ln f`. C is 44 if the merit is rising and 76 otherwise; for the
-    policy that knows the horizon it is 29 and 47.
+    Here :math:`\Lambda` is the largest slope of :math:`\ln f`. C is 35 if the merit is rising and 61 otherwise; for the
+    policy that knows the horizon it is 24 and 38.
 
     Parameters
     ----------
@@ -115,10 +115,10 @@ def upper_merit_fairness_bound(
     --------
     >>> from fairlib.merit import exponential
     >>> upper_merit_fairness_bound(exponential(10), 14, 10**6).round()
-    np.float64(823191.0)
+    np.float64(654816.0)
     """
     m = checks.integer("plays", plays, 1, arms)
-    constant = {(True, True): 29, (True, False): 44, (False, True): 47, (False, False): 76}[merit.rising, known]
+    constant = {(True, True): 24, (True, False): 35, (False, True): 38, (False, False): 61}[merit.rising, known]
     product = m * arms * np.asarray(horizon, np.float64)
     return 2 * (arms - 1) + constant * merit.log_lipschitz * sd * np.sqrt(product)
 
