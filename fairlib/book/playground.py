@@ -37,7 +37,7 @@ from fairlib.core import (
 from fairlib.core.policy import RULE
 from fairlib.delays import fcts_d, fcucb_d, geometric
 from fairlib.delays.game import SemiBandit, semi_metrics
-from fairlib.exposure import fairx_ts, fairx_ucb
+from fairlib.exposure import fairx_ts, fairx_ucb, upper_merit
 from fairlib.merit import Merit, exponential, play_by_merit
 from fairlib.ranks import fair_greedy, separate_groups
 from fairlib.ranks.worlds import WeightedBandit
@@ -157,6 +157,7 @@ class Playground(Bandit):
         super().__post_init__()
         shared = SharedBandit(self.arms, shares=self.shares)  # which checks the shares, as the next the merit
         SemiBandit(self.arms, merit=self.merit, plays=self.plays)
+        fcts_d(self.merit, self.arms.means.size, self.plays)  # which refuses what Assumption 1 does
         fair_ucb(shared.shares)  # below 1/K, as the policies want them
         object.__setattr__(self, "shares", shared.shares)
 
@@ -266,7 +267,7 @@ def contestants(
     shares : array_like, shape (K,)
         Share of the rounds that each arm is promised, below 1/K.
     plays : int
-        How many arms are played each round; only two of the policies can play several.
+        How many arms are played each round; only three of the policies can play several.
 
     Returns
     -------
@@ -281,10 +282,11 @@ def contestants(
     Examples
     --------
     >>> list(contestants(exponential(0.5), [0.1, 0.1, 0.1], plays=2))
-    ['fcucb-d', 'fcts-d']
+    ['upper-merit', 'fcucb-d', 'fcts-d']
     """
     arms = np.size(shares)
     several = {
+        "upper-merit": Contestant(upper_merit(merit, plays=plays), "plays by the largest merit that is possible"),
         "fcucb-d": Contestant(fcucb_d(merit, arms, plays), "plays by merit, optimistically, and minds delays"),
         "fcts-d": Contestant(fcts_d(merit, arms, plays), "plays by the merit of drawn means, and minds delays"),
     }
