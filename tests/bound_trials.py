@@ -888,7 +888,7 @@ LINES: dict[str, Line] = {
     "guard_rounds": Line("thm-guard", "FAIR-LEARN", of_guard),
     "fairness_lower_bound": Line("fx-thm-3-1-5", "three policies", of_every_policy),
     "upper_merit_fairness_bound": Line("thm-upper-merit", "upper merit", of_upper_merit(known=False)),
-    "upper_merit_kl_fairness_bound": Line("ex-merit-is-mean", "upper merit, kl", of_upper_merit_kl),
+    "upper_merit_kl_fairness_bound": Line("thm-merit-is-mean", "upper merit, kl", of_upper_merit_kl),
     "upper_merit_linear_fairness_bound": Line("thm-upper-merit-linear", "upper merit, linear", of_upper_merit_linear),
     "upper_merit_delayed_fairness_bound": Line(
         "thm-upper-merit-delayed", "upper merit, delayed", of_delays("upper_merit_delayed", FAIRNESS)
