@@ -412,23 +412,29 @@ def test_a_round_costs_no_more_than_the_logarithm_says(merit):
     assert worst > 0.1
 
 
-def test_linucb_keeps_the_bound_by_the_logarithm():
-    c, d, horizon, mu = 0.5, 2, 20_000, np.array([0.6, -0.8])
+def test_upper_merit_pays_a_round_for_the_slope_of_the_logarithm():
+    c, d, horizon, mu = 2.0, 2, 100_000, np.array([0.6, -0.8])
     merit = me.exponential(c, -1, 1)
-    game, log = ex.ContextExposureBandit(sphere(4, mu), merit=merit), d * math.log1p(horizon / d)
+    game = ex.ContextExposureBandit(sphere(4, mu), merit=merit)
     radius = float(ex.linucb_radius(d, horizon, failure=1 / horizon))
-    steep = 16 * math.exp(2 * c) * c**2 * radius**2 * log
-    bound = 4 * (math.e - 1) * c * radius * math.sqrt(2 * horizon * log) + steep + 1
-    assert bound < 2 * horizon  # it says something
-    assert bound < ex.fairx_linucb_fairness_bound(game, horizon, failure=0.1)
-    result = fl.simulate(game, ex.fairx_linucb(merit, radius), horizon, runs=6, seed=3)
-    assert (result.fairness_regret[:, -1] < bound).all()
-    # Plays while the logarithm of the merit is not known up to 1: no more than the proof allows.
-    wide = 0
-    for step in fl.trace(game, ex.fairx_linucb(merit, radius), 1000, seed=3):
-        width_played = np.linalg.norm(step.now.contexts[step.played[0]] @ step.ridge.root)
-        wide += int(2 * c * radius * width_played > 1)
-    assert 0 < wide <= steep / (2 * math.exp(2 * c))
+    policy = ex.upper_merit_linear(merit, radius)
+    bound = float(ex.upper_merit_linear_fairness_bound(game, horizon))
+    assert bound < 2 * horizon < ex.fairx_linucb_fairness_bound(game, horizon, failure=0.1)  # it says something
+    result = fl.simulate(game, policy, horizon, runs=6, seed=3, rounds=[horizon])
+    assert (result.fairness_regret[:, 0] < bound).all()
+    # What a round costs, as the proof has it, if the ellipsoid holds the parameter.
+    largest = 0.0
+    for step in fl.trace(game, policy, 1000, seed=3):
+        contexts, mean, root = step.now.contexts, step.ridge.mean, step.ridge.root
+        assert np.linalg.norm(np.linalg.solve(root, mu - mean)) < radius
+        widths = np.linalg.norm(contexts @ root, axis=1)
+        fair = me.fair_policy(merit, contexts @ mu)
+        upper = merit(np.clip(contexts @ mean + radius * widths, -1, 1))
+        np.testing.assert_allclose(step.p, upper / upper.sum())
+        cost, allowed = np.abs(step.p - fair).sum(), 4 * c * radius * (step.p @ widths)
+        assert cost <= 2 * step.p @ (1 - merit(contexts @ mu) / upper) + 1e-12 <= allowed
+        largest = max(largest, cost / allowed)
+    assert largest > 0.03
 
 
 def test_lints_keeps_both_bounds_on_average_over_the_prior():
