@@ -10,13 +10,14 @@ from fairlib import checks
 from fairlib.checks import Horizons, NonNegative, OpenProbability, Positive, PositiveInt, PositiveScale, checked
 from fairlib.core import check_no_delay
 from fairlib.exposure.game import ContextExposureBandit, ExposureBandit
-from fairlib.merit import Merit
+from fairlib.merit import Merit, merit_modulus
 
 __all__ = [
     "fairness_lower_bound",
     "upper_merit_fairness_bound",
     "upper_merit_kl_fairness_bound",
     "upper_merit_linear_fairness_bound",
+    "price_of_merit",
     "fairx_ucb_width",
     "fairx_ucb_fairness_bound",
     "fairx_ucb_reward_bound",
@@ -162,6 +163,77 @@ def upper_merit_kl_fairness_bound(
     level = np.log(4 * mu.size * t**2)
     bound: NDArray[np.float64] = 2 * mu.size - 1 + 8 * mu.size * np.sqrt(level * t * (1 + np.log(t)) / mu.sum())
     return bound
+
+
+@checked
+def price_of_merit(
+    merit: Merit, arms: PositiveInt, horizon: Horizons, sd: PositiveScale = 0.5
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    r"""Lower and upper bound on the least fairness regret that any policy can promise for a merit function.
+
+    Not in the papers. The price of a merit function is the fairness regret of the best policy in the game that is worst
+    for it, among all games with K arms and normal rewards of standard deviation :math:`\sigma`. With :math:`\omega`
+    the modulus of :math:`\ln f` (`merit_modulus`) and :math:`m = \lfloor K/2 \rfloor` it is at least
+
+    .. math:: \frac mK (1 - e^{-1})\, T \tanh\bigl(\tfrac12 \omega(\sigma \sqrt{2m/T})\bigr)
+        \ge 0.048\, T \min\bigl(1, \omega(\sigma \sqrt{K/T})\bigr)
+
+    for two arms or more, at least
+
+    .. math:: \frac2K \sum_{t=1}^{\min(T, m)} (m + 1 - t) \tanh\bigl(\tfrac12 \Omega\bigr)
+
+    with :math:`\Omega` the largest value of :math:`\omega`, and at most
+
+    .. math:: \min\bigl(2T,\; 2(K - 1) + C\, T \omega(\sigma \sqrt{K/T})\bigr) ,
+
+    where C is 26 if the merit is rising and 40 otherwise. The upper bound is that of `upper_merit` for a known horizon,
+    and holds for all :math:`\sigma`-sub-Gaussian rewards.
+
+    Parameters
+    ----------
+    merit : Merit
+        What an arm of a given mean deserves.
+    arms : int
+        Number of arms K.
+    horizon : int or array_like of int
+        Number of rounds T, one or many; the games and the policy are made for each.
+    sd : float
+        The standard deviation :math:`\sigma` of the rewards, above 0.
+
+    Returns
+    -------
+    lower, upper : float or ndarray, shape of `horizon`
+        The two bounds. The lower one is the larger of two, and 0 for one arm.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of range.
+
+    See Also
+    --------
+    fairlib.merit.merit_modulus : the modulus, which is looked for on a grid.
+    upper_merit_fairness_bound : the upper bound by the largest slope of the logarithm.
+
+    Examples
+    --------
+    >>> from fairlib.merit import exponential
+    >>> [bound.round() for bound in price_of_merit(exponential(10), 14, 10**6)]
+    [np.float64(2956.0), np.float64(617399.0)]
+    """
+    t, pairs = np.asarray(horizon, np.float64), arms // 2
+
+    def modulus(ways: int) -> NDArray[np.float64]:
+        flat = [merit_modulus(merit, sd * math.sqrt(ways / each)) for each in t.ravel().tolist()]
+        return np.reshape(flat, t.shape)
+
+    constant = 26 if merit.rising else 40
+    early = np.minimum(t, pairs)  # rounds in which some pair has not been played
+    unseen = (early * pairs - early * (early - 1) / 2) * math.tanh(merit_modulus(merit, merit.high - merit.low) / 2)
+    late = pairs * -math.expm1(-1) * t * np.tanh(modulus(2 * pairs) / 2)
+    lower: NDArray[np.float64] = np.maximum(2 * unseen, late) / arms
+    upper: NDArray[np.float64] = np.minimum(2 * t, 2 * (arms - 1) + constant * t * modulus(arms))
+    return lower, upper
 
 
 @checked
