@@ -12,6 +12,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from helpers import ramp
+from scipy.optimize import linprog
 from scipy.stats import beta
 
 import fairlib as fl
@@ -28,7 +30,7 @@ from fairlib import delays as de
 from fairlib import exposure as ex
 from fairlib import ranks as rk
 from fairlib import shares as sh
-from fairlib.core import Number, World, any_of_the_best, arm_metrics, dot
+from fairlib.core import Number, PerArm, World, any_of_the_best, arm_metrics, dot, largest
 from fairlib.core.result import versions
 from fairlib.merit import Merit, clipped, cut, exponential, fair_policy, play_by_merit, power
 from fairlib.ranks.distributions import flat, rank
@@ -277,6 +279,145 @@ def of_guard(i: int) -> Case:
         lambda runs, rounds: forced(af.mixed_floor(fl.ucb1(), floor), runs, rounds),
         lambda rounds: forced(always(0, arms, surely=1 - 1e-6), 20, rounds),
         first=10_000,
+    )
+
+
+def friend_rule(arm: int, until: int, seen, p):
+    """Play one arm for so many rounds, and any other afterwards."""
+    return arm if seen.t <= until else (arm + 1) % p.size
+
+
+def of_windows(i: int) -> Case:
+    owed, credit, window, horizon = [
+        ([0.75, 0.125, 0.0625], 1, 100, 1000),
+        ([0.5, 0.3, 0.2], 1, 30, 300),
+        ([0.1] * 6, 1, 60, 1000),
+        ([0.6, 0.3], 5, 40, 1000),
+        ([0.4, 0.2, 0.1], 2, 50, 1000),
+        ([0.25] * 4, 1, 12, 300),  # nothing is left over
+    ][i]
+    arm, game = len(owed) - 1, fl.Bandit(fl.bernoulli([0.5] * len(owed)))
+
+    def fewest(policy: fl.Policy, runs: int) -> Any:
+        """Return the fewest plays of the last arm in a window."""
+        every = range(1, horizon + 1)
+        counts = fl.simulate(game, policy, horizon, runs=runs, rounds=every, seed=i).selected[:, :, arm]
+        since = np.concatenate([np.zeros((runs, 1)), counts], axis=1)
+        return (since[:, window:] - since[:, :-window]).min(axis=1)[:, None]
+
+    friend = fl.Policy("friend", friend_rule, arm=arm, until=horizon // 2)
+    return Case(
+        f"shares {in_words(owed)}, credit {credit}, windows of {window}",
+        np.array([horizon]),
+        sh.window_plays(owed, window, credit)[arm:].astype(float),
+        np.zeros(1),
+        lambda runs: fewest(sh.windows_by_deadline(friend, owed, credit), runs),
+        lambda: fewest(always(0, len(owed)), 2),
+        below=True,
+    )
+
+
+def lowest_worth_rule(parameter, now, p):
+    """Choose the candidate of the lowest expected reward."""
+    for a in range(p.size):
+        p[a] = -dot(parameter, now.contexts[a])
+    return largest(p)
+
+
+def of_sighted(i: int) -> Case:
+    arms, d, share, noise, ridge = [
+        (2, 1, 0.1, 0.1, 1.0),
+        (3, 1, 0.1, 0.1, 0.1),
+        (2, 2, 0.3, 0.1, 0.1),
+        (3, 2, 0.05, 0.2, 1.0),
+        (2, 1, 0.2, 0.5, 0.1),
+        (2, 1, 0.0, 0.01, 0.01),  # the sharp end: hardly anything to learn or to keep
+    ][i]
+    rng, days = chance(i, 12), 8  # as many kinds of days, all as likely
+    mu, x = np.abs(rng.normal(size=d)), np.abs(rng.normal(size=(days, arms, d)))
+    mu, x = mu / np.linalg.norm(mu), x / np.linalg.norm(x, axis=2, keepdims=True) * rng.random((days, arms, 1))
+    worth = x @ mu
+    game = fl.ContextBandit(co.linear_table(x, mu, sd=noise))
+    one_a_day, part = np.kron(np.eye(days), np.ones(arms)), np.tile(np.eye(arms), days) / days
+    kept = {"A_eq": one_a_day, "b_eq": np.ones(days), "A_ub": -part, "b_ub": np.full(arms, -share)}
+    best = -linprog(-worth.ravel() / days, bounds=(0, 1), **kept).fun  # of those who know the days
+    greed, how = worth.max(axis=1).mean(), {"noise": noise, "norm": 1.0, "ridge": ridge}
+
+    def lost(policy: fl.ContextPolicy, runs: int, rounds: Any) -> Any:
+        return played(game, policy, "regret", runs, rounds, i) - (greed - best) * rounds
+
+    return case(
+        f"{arms} arms, d = {d}, share {share:g}, noise {noise:g}, ridge {ridge:g}",
+        lambda t: sh.sighted_shares_bound(arms, d, t, share=share, **how),
+        lambda t: np.asarray(t) * (best - worth.min(axis=1).mean()),
+        lambda runs, rounds: lost(sh.sighted_shares(np.full(arms, share), failure=1 / rounds[-1], **how), runs, rounds),
+        lambda rounds: lost(co.ContextPolicy("lowest", lowest_worth_rule, parameter=mu), 20, rounds),
+        last=3e5,
+        throughout=False,
+    )
+
+
+def part_metrics(shares, allowed, t, selected, part: Number):
+    """Keep the largest deficit so far, as a part of what is allowed to the arm."""
+    for a in range(selected.size):
+        part[0] = max(part[0], (shares[a] * t - selected[a]) / allowed[a])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Owing(fl.Bandit):
+    """A game that looks how far behind the arms fall, as a part of what is allowed to them."""
+
+    shares: Any = field(kw_only=True)
+    allowed: Any = field(kw_only=True)
+
+    @property
+    def metrics(self) -> BoundRule:
+        """What is summed."""
+        return arm_metrics(part_metrics, shares=self.shares, allowed=self.allowed)
+
+    def result(self, rounds: Any, selected: Any, reward: Any, sums: Any) -> Any:
+        """Return nothing else."""
+        return sums["part"]
+
+
+def most_ahead_rule(shares, plays, seen, ahead: PerArm, p):
+    """Play the arms that are furthest ahead of their shares."""
+    for a in range(p.size):
+        ahead[a] = seen.selected[a] - shares[a] * seen.t
+    for _ in range(plays):
+        a = largest(ahead)
+        ahead[a], p[a] = -math.inf, 1.0
+
+
+def the_first_rule(plays, p):
+    """Play the first arms, whatever happens."""
+    for a in range(plays):
+        p[a] = 1.0
+
+
+def of_several_plays(i: int) -> Case:
+    plays, owed, tolerance = [
+        (2, [0.2, 0.3, 0.25, 0.32, 0.1, 0.33], 0.0),
+        (2, [0.45, 0.3, 0.5], 1.0),
+        (3, [0.6] * 5, 0.0),
+        (3, [0.1, 0.3, 0.2, 0.33, 0.25, 0.15, 0.33], 2.0),
+        (4, [0.5, 0.4, 0.3, 0.2, 0.45], 0.5),
+        (2, [0.5] * 4, 0.0),  # the sharp end: no policy does better
+    ][i]
+    shares, allowed = np.array(owed), af.several_plays_deficit(owed, plays, tolerance)
+    game = Owing(fl.bernoulli([0.5] * shares.size), plays=plays, shares=shares, allowed=allowed)
+    learner = fl.Policy("most ahead", most_ahead_rule, plays=plays, shares=shares)
+    return case(
+        f"{shares.size} arms, {plays} plays, shares {in_words(owed)}, tolerance {tolerance:g}",
+        lambda t: np.ones(np.shape(t)),
+        # A learner by itself that plays the first arms alone leaves all that the others are owed.
+        lambda t: np.asarray(t) * (shares / allowed)[plays:].max(),
+        lambda runs, rounds: fl.simulate(
+            game, af.fair_learn_plays(learner, owed, tolerance), int(rounds[-1]), runs=runs, rounds=rounds, seed=i
+        ),
+        lambda rounds: fl.simulate(
+            game, fl.Policy("the first", the_first_rule, plays=plays), int(rounds[-1]), runs=2, rounds=rounds
+        ),
     )
 
 
@@ -886,6 +1027,9 @@ LINES: dict[str, Line] = {
         "fm-thm-8", "T-FAIR-UCB", of_shares(sh.t_fair_ucb_bound, "r_regret", knows_horizon=True, tolerant=False)
     ),
     "guard_rounds": Line("thm-guard", "FAIR-LEARN", of_guard),
+    "window_plays": Line("thm-any-windows", "windows by deadline", of_windows),
+    "sighted_shares_bound": Line("thm-sighted", "sighted shares", of_sighted),
+    "several_plays_deficit": Line("thm-several", "FAIR-LEARN", of_several_plays),
     "fairness_lower_bound": Line("fx-thm-3-1-5", "three policies", of_every_policy),
     "upper_merit_fairness_bound": Line("thm-upper-merit", "upper merit", of_upper_merit(known=False)),
     "upper_merit_kl_fairness_bound": Line("thm-merit-is-mean", "upper merit, kl", of_upper_merit_kl),

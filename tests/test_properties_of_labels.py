@@ -20,6 +20,7 @@ from fairlib.engine.agent import Agent
 # They go by the number of an arm where nothing is a tie, and say so.
 BY_NUMBER = {
     "T-FAIR-UCB": "serves the quotas one arm after the other",
+    "sighted shares": "plays by turns at first",
     "Fair-Greedy, first of ties": "ranks are shares of a sample, and often alike",
 }
 

@@ -14,7 +14,7 @@ from scipy.special import zeta
 
 import fairlib as fl
 from fairlib import shares as sh
-from fairlib.core import Number, largest
+from fairlib.core import Number, largest, linear_table, sphere
 
 INSTANCE_2 = ([0.7, 0.5, 0.4], [0.2, 0.3, 0.25])
 
@@ -433,6 +433,175 @@ def test_without_forgetting_a_window_can_be_empty():
     assert longest[sh.fair_in_windows] <= 1 / 0.1 + 3
 
 
+def due_first(owed, shares):
+    """Return the arms of which windows by deadline may serve any, or none if it asks the learner."""
+    rounds = {a: -((q - 1) // r) for a, (q, r) in enumerate(zip(owed, shares, strict=True)) if q + r > 0 and r > 0}
+    return [a for a, each in rounds.items() if each == min(rounds.values())]
+
+
+def every_game(shares, credit, floor_all=False):
+    """Yield the deficits of windows by deadline in every game that there is, with any learner and any tie."""
+    fresh = seen = {(Fraction(0),) * len(shares)}
+    while fresh:
+        yield from fresh
+        after = set()
+        for owed in fresh:
+            due = due_first(owed, shares)
+            for played in due or range(len(shares)):
+                then = [q + r - (a == played) for a, (q, r) in enumerate(zip(owed, shares, strict=True))]
+                if floor_all or not due:
+                    then[played] = max(then[played], -credit)
+                after.add(tuple(then))
+        fresh = after - seen
+        seen = seen | fresh
+
+
+WINDOWS = [
+    parts(6, 1, 1),
+    parts(12, 2, 1, 1)[:3],
+    parts(3, 2, 1),
+    parts(5, 2, 2, 1),
+    parts(18, 1, 1),
+    parts(14, 1, 1)[:2],
+    parts(4, 3, 1, 2)[:3],
+    parts(2, 1, 1)[:2],
+    parts(1, 1, 1, 1),
+    [*parts(3, 1, 1), Fraction(0)],
+    [Fraction(1), Fraction(0)],
+]
+
+
+@pytest.mark.parametrize("credit", [1, Fraction(3, 2), 2])
+@pytest.mark.parametrize("shares", WINDOWS, ids=str)
+def test_any_shares_have_their_windows_whatever_the_learner_does(shares, credit):
+    """In every game to the end: from -c to below 1, which is what windows need; the floor is the learner's alone."""
+    states = set(every_game(shares, credit))
+    assert states == set(every_game(shares, credit, floor_all=True))
+    assert all(-credit <= q < 1 for owed in states for q in owed)
+
+
+@pytest.mark.parametrize("shares", [parts(6, 1, 1), parts(12, 2, 1, 1)[:3], parts(18, 1, 1)], ids=str)
+def test_less_than_a_play_of_credit_is_not_enough_if_served_arms_are_forgotten_too(shares):
+    assert any(max(owed) >= 1 for owed in every_game(shares, Fraction(1, 2), floor_all=True))
+    assert all(max(owed) < 1 for owed in every_game(shares, Fraction(1, 2)))
+
+
+@pytest.mark.parametrize("credit", [1, 3])
+@pytest.mark.parametrize("learner", [*LEARNERS, "friend"])
+@pytest.mark.parametrize("shares", [[0.7, 0.2, 0.1], [0.75, 0.125, 0.0625, 0.0], [0.3, 0.25, 0.2, 0.1]], ids=str)
+def test_any_shares_have_their_windows_in_play(shares, learner, credit):
+    inner = fl.Policy("friend", friend) if learner == "friend" else LEARNERS[learner](np.array(shares))
+    game = fl.Bandit(fl.bernoulli(np.linspace(0.9, 0.3, len(shares))))
+    policy = sh.windows_by_deadline(inner, shares, credit)
+    counts = fl.simulate(game, policy, 5000, rounds=range(1, 5001)).selected[0]
+    assert (np.outer(np.arange(1, 5001), shares) - counts < 1 + 1e-9).all()
+    since = np.vstack([np.zeros(len(shares), int), counts])
+    for window in (1, 7, 40, 333):
+        assert ((since[window:] - since[:-window]).min(axis=0) >= sh.window_plays(shares, window, credit)).all()
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_windows_by_deadline_plays_what_its_box_says(learner):
+    shares, asked = [Fraction(9, 16), Fraction(3, 16), Fraction(1, 16), Fraction(0)], 0
+    owed = [Fraction(0)] * 4
+    policy = sh.windows_by_deadline(LEARNERS[learner](np.array(shares, float)), [float(r) for r in shares])
+    for step in fl.trace(fl.Bandit(fl.bernoulli([0.9, 0.5, 0.6, 0.7])), policy, 600):
+        due = due_first(owed, shares)
+        asked += not due
+        assert not due or step.played[0] in due
+        owed = [
+            max(q + r - (a == step.played[0]), Fraction(-1)) for a, (q, r) in enumerate(zip(owed, shares, strict=True))
+        ]
+    assert asked > 100
+
+
+def test_shares_that_sum_to_one_in_floats_leave_the_learner_nothing():
+    for exact in NOTHING_OVER:
+        shares = [float(r) for r in exact]
+        policy = sh.windows_by_deadline(fl.Policy("counting", counting), shares)
+        *_, last = fl.trace(fl.Bandit(fl.bernoulli([0.5] * len(shares))), policy, 1000)
+        assert last.memory["learner"][0] == 0
+        assert whole_plays_behind(policy, exact, 1000) <= 0
+
+
+def sighted_days(shares, days):
+    """Yield the day, queues and plays of sighted shares in every game of two arms that there is, whatever the index."""
+    gap = 0.5 - max(shares)
+    turns = sh.sighted_turns(2, max(shares))
+    states = {(0.0, 0.0, 0)}  # the queues, and the plays of the first arm
+    for t in range(1, days + 1):
+        weight, more = gap / 2 * math.sqrt(t), min(1 / math.sqrt(t), gap / 2)
+        after = set()
+        for *queue, plays in states:
+            # With worths from 0 to 1 an arm can be made the largest whose queue is at most the weight shorter.
+            near = [a for a in (0, 1) if queue[a] + weight >= queue[1 - a]]
+            choices = [(t - 1) % 2] if t <= turns else near
+            for arm in choices:
+                fed = (max(q + r + more - (a == arm), 0.0) for a, (q, r) in enumerate(zip(queue, shares, strict=True)))
+                after.add((*(round(q, 9) for q in fed), plays + (arm == 0)))
+        states = after
+        yield t, gap, states
+
+
+@pytest.mark.parametrize("shares", [(0.0, 0.0), (0.1, 0.1), (0.1, 0.02)])
+def test_sighted_shares_are_kept_at_every_moment_whatever_the_index(shares):
+    """Every game of two arms: behind by no more than by turns, and by nothing from the last turn on."""
+    turns, widest = sh.sighted_turns(2, max(shares)), 0
+    for t, gap, states in sighted_days(shares, turns + 25):
+        widest = max(widest, len(states))
+        for one, other, plays in states:
+            behind = (shares[0] * t - plays, shares[1] * t - (t - plays))
+            assert all(d <= r + 1e-9 for d, r in zip(behind, shares, strict=True))
+            assert t < turns or max(behind) < 0
+            assert math.hypot(one, other) <= math.sqrt(t) + 1.25 / gap + 0.5  # the step of the proof
+    assert widest > 1000
+
+
+def test_sighted_turns_are_enough_for_the_proof_and_not_many_more():
+    """From t_1 on what is fed beyond the promise is more than a queue can hold, and half of t_1 is too early."""
+    for arms, share in ((2, 0.0), (2, 0.3), (3, 0.1), (6, 0.1), (6, 0.16), (20, 0.0)):
+        gap, turns = 1 / arms - share, sh.sighted_turns(arms, share)
+        t = np.arange(1, 4 * turns)
+        fed = np.minimum(1 / np.sqrt(t), gap / 2).cumsum()
+        left = np.sqrt(t) + 1.25 / gap + 0.5 - fed
+        assert (left[turns - 1 :] < 0).all()
+        assert left[turns // 2] > 0
+
+
+@pytest.mark.parametrize("arms", [2, 3, 6])
+def test_sighted_shares_are_kept_in_play(arms):
+    """A world whose best arm changes with the context, and an index that must learn it."""
+    rng = np.random.default_rng(arms)
+    x = rng.random((12, arms, 2)) / math.sqrt(2)
+    game = fl.ContextBandit(linear_table(x, [0.6, 0.8], sd=0.3))
+    shares = np.linspace(0, 0.5, arms) / arms
+    policy, turns = sh.sighted_shares(shares, 0.3, 1.0, 0.1), sh.sighted_turns(arms, shares.max())
+    days = np.arange(1, 3 * turns)
+    behind = days[:, None] * shares - fl.simulate(game, policy, days[-1], rounds=days, runs=3).selected
+    assert (behind <= (arms - 1) * shares + 1e-9).all()
+    assert (behind[:, turns - 1 :] < 0).all()
+
+
+def test_sighted_shares_play_what_their_box_says():
+    shares, ridge, turns = np.array([0.1, 0.05]), 0.5, sh.sighted_turns(2, 0.1)
+    game = fl.ContextBandit(linear_table([[[0.9, 0.1], [0.1, 0.8]], [[0.3, 0.3], [0.6, 0.2]]], [0.6, 0.8], sd=0.2))
+    gram, total, queue, chosen = ridge * np.eye(2), np.zeros(2), np.zeros(2), set()
+    for step in fl.trace(game, sh.sighted_shares(shares, 0.2, 1.0, 0.1, ridge), turns + 200):
+        t, x = step.t, step.now.contexts
+        log_det = np.linalg.slogdet(gram / ridge)[1]
+        radius = 0.2 * math.sqrt(log_det + 2 * math.log(10)) + math.sqrt(ridge)
+        widths = np.sqrt(np.einsum("ai,ij,aj->a", x, np.linalg.inv(gram), x))
+        index = np.clip(x @ np.linalg.solve(gram, total) + radius * widths, 0, 1)
+        score = queue + 0.4 / 2 * math.sqrt(t) * index
+        arm = int(step.played[0])
+        assert arm == (t - 1) % 2 if t <= turns else score[arm] >= score.max() - 1e-9
+        chosen |= {arm} if t > turns else set()
+        queue = np.maximum(queue + shares + min(1 / math.sqrt(t), 0.2) - (np.arange(2) == arm), 0)
+        gram += np.outer(x[arm], x[arm])
+        total += step.rewards[0] * x[arm]
+    assert chosen == {0, 1}
+
+
 @pytest.mark.parametrize(("share", "chance"), [(0.3, 0.5), (0.45, 0.5), (0.2, 0.3)])
 @pytest.mark.parametrize("tolerance", [0, 3])
 def test_a_guard_is_needed_only_finitely_often(share, chance, tolerance):
@@ -650,6 +819,7 @@ def test_fair_learn_takes_a_learner_with_memory_and_one_that_cannot_be_compiled(
         sh.lfg([0.1] * 5, 3),
         sh.fair_by_deadline(fl.thompson_beta(), [0.6, 0.1, 0.1, 0.1, 0.0]),
         sh.fair_in_windows(fl.thompson_beta(), [0.15] * 5),
+        sh.windows_by_deadline(fl.thompson_beta(), [0.6, 0.1, 0.1, 0.1, 0.0]),
     ],
     ids=lambda policy: policy.name,
 )
@@ -675,6 +845,26 @@ def test_policies_conform(policy):
             ValueError,
             r"credit must be at least 0.35, \(K - 1\) times the largest share less the tolerance, not 0.25",
         ),
+        (lambda: sh.windows_by_deadline(fl.ucb1(), [0.6, 0.5]), ValueError, "shares must sum to at most 1, not 1.1"),
+        (
+            lambda: sh.windows_by_deadline(fl.ucb1(), [0.6, 0.3], 0.9),
+            ValueError,
+            r"credit must be a number in \[1, inf\], not 0.9",
+        ),
+        (lambda: sh.sighted_shares([0.5, 0.1], 1, 1, 0.1), ValueError, r"below 1/2, not 0.5 \(arm 0\)"),
+        (lambda: sh.sighted_turns(4, 0.25), ValueError, "share must be .*, not 0.25"),
+        (
+            lambda: sh.sighted_shares_bound(2, 1, 10, share=0.6, noise=1, norm=1),
+            ValueError,
+            "share must be .*, not 0.6",
+        ),
+        (
+            lambda: fl.simulate(fl.ContextBandit(sphere(3, [1.0])), sh.sighted_shares([0.1] * 2, 1, 1, 0.1), 10),
+            ValueError,
+            "'sighted shares' is made for 2 arms, not 3",
+        ),
+        (lambda: sh.window_plays([0.6, 0.5], 10), ValueError, "shares must sum to at most 1, not 1.1"),
+        (lambda: sh.window_plays([0.6, 0.3], 10, 0.5), ValueError, r"credit must be a number in \[1, inf\], not 0.5"),
         (
             lambda: sh.SharedBandit(fl.bernoulli([0.5, 0.6]), shares=[0.7, 0.4]),
             ValueError,

@@ -344,9 +344,11 @@ def projected_floor(learner: Policy, floor: UnitInterval) -> Policy:
 
 @rule
 def fair_learn_plays_rule(shares, tolerance, learner, plays, seen, behind: PerArm, p):
-    """Serve the arms that are furthest behind; what plays are left, the learner has."""
+    """Serve the arms that have been behind for longest; what plays are left, the learner has."""
     for a in range(p.size):
         behind[a] = shares[a] * (seen.t - 1) - seen.selected[a] - tolerance  # line 1
+        if behind[a] > 0:
+            behind[a] /= shares[a]
     chances(learner, p)  # line 2
     left = plays
     for _ in range(plays):
@@ -369,13 +371,14 @@ def fair_learn_plays(
 ) -> Policy:
     r"""FAIR-LEARN with several plays a round: any learner, but those who are behind are served first.
 
-    Up to L arms that are more than the tolerance behind are served, those that are furthest behind first. Of the
-    learner's other arms as many are played as there are plays left, each with its probability scaled down alike.
+    Up to L arms that are more than the tolerance behind are served, in the order of
+    :math:`(r_a (t-1) - N_a(t-1) - \alpha)/r_a`, the number of rounds for which an arm has been behind. Of the learner's
+    other arms as many are played as there are plays left, each with its probability scaled down alike.
 
     Let :math:`m = \lceil K/L \rceil`. If no share is above :math:`1/m`, then
-    :math:`r_a t - N_a(t) \le \alpha + m r_a` always. If all shares are the same number r, then
-    :math:`r t - N_a(t) \le \alpha + \max_s (r s - \lfloor L s/K \rfloor)`, which is :math:`\alpha + (m - 1) r` up to
-    :math:`r = 1/m`, and less than :math:`\alpha + 1` always.
+    :math:`r_a t - N_a(t) \le \alpha + (m - 1) r_a` always. If all shares are the same number r, then
+    :math:`r t - N_a(t) \le \alpha + \max_s (r s - \lfloor L s/K \rfloor)`, which is less than :math:`\alpha + 1`. Of
+    shares that differ and are above :math:`1/m` nothing is proved.
 
     Parameters
     ----------
@@ -399,6 +402,7 @@ def fair_learn_plays(
 
     See Also
     --------
+    several_plays_deficit : how far behind an arm can be.
     fairlib.shares.fair_learn : for one play a round.
 
     Examples

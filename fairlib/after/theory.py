@@ -1,4 +1,4 @@
-"""How often a guard is needed, and what calibrated shares are."""
+"""How often a guard is needed, how far behind an arm of several plays can be, and what calibrated shares are."""
 
 import math
 from typing import Annotated
@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
+from fairlib.after.policies import Shares
 from fairlib.checks import NonNegative, OpenProbability, PositiveInt, checked
 
-__all__ = ["guard_rounds", "calibrated_shares"]
+__all__ = ["guard_rounds", "several_plays_deficit", "calibrated_shares"]
 
 
 @checked
@@ -57,6 +58,58 @@ def guard_rounds(
     kl = r * math.log(r / b) + (1 - r) * math.log((1 - r) / (1 - b))
     most = k * (r * (1 - b) / (b * (1 - r))) ** slack
     return float((1 + math.log(most) if most > 1 else most) / kl)
+
+
+@checked
+def several_plays_deficit(
+    shares: Shares, plays: Annotated[int, checks.InBody(checks.Integer(1, example=1))], tolerance: NonNegative = 0.0
+) -> NDArray[np.float64]:
+    r"""Return how many plays behind its share each arm can be, whatever the learner, where several are played a round.
+
+    .. math:: \alpha + (m - 1) r_a, \qquad m = \lceil K/L \rceil,
+
+    for shares of at most :math:`1/m`, and :math:`\alpha + \max_s (r s - \lfloor L s/K \rfloor)` if all shares are the
+    same number r, at most :math:`L/K`. It is about `fair_learn_plays`, after every round.
+
+    Parameters
+    ----------
+    shares : array_like, shape (K,)
+        Share of the rounds that each arm is owed, from 0 to :math:`1/m`; if all are the same, to :math:`L/K`.
+    plays : int
+        Number of plays a round L, at most the number of arms.
+    tolerance : float
+        The unfairness tolerance :math:`\alpha`, at least 0.
+
+    Returns
+    -------
+    ndarray, shape (K,)
+        The deficits.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of range, or a share is above what is proved.
+
+    Examples
+    --------
+    Six arms and two plays a round:
+
+    >>> several_plays_deficit([0.3, 0.3, 0.3, 0.2, 0.2, 0.1], 2)
+    array([0.6, 0.6, 0.6, 0.4, 0.4, 0.2])
+    """
+    owed = np.asarray(shares, np.float64)
+    arms, count = owed.size, checks.integer("plays", plays, 1, owed.size)
+    rounds = -(-arms // count)
+    alike = bool((owed == owed[0]).all())
+    most = count / arms if alike else 1 / rounds
+    if owed.max() > most + 1e-12:
+        limit = f"{count}/{arms}" if alike else f"1/{rounds}, or all the same and at most {count}/{arms}"
+        arm = int(owed.argmax())
+        raise ValueError(f"shares must be at most {limit}, not {owed[arm]} (arm {arm})")
+    s = np.arange(1, arms + 1)
+    waits = (np.outer(owed, s) - count * s // arms).max(axis=1) if alike else (rounds - 1) * owed
+    deficits: NDArray[np.float64] = tolerance + waits
+    return deficits
 
 
 @checked

@@ -125,6 +125,8 @@ class ContextPolicy(BasePolicy):
         `past` gets the rounds so far, which takes memory for all contexts.
     ridge : float, optional
         The regularizer, above 0, of the ridge regression on all rounds so far, for a rule that asks for `ridge`.
+    arms : int, optional
+        How many arms it is made for, where its settings say; by default any number.
     dimension : int, optional
         Length of the contexts it is made for, where its settings say; by default any.
     horizon : int, optional
@@ -157,7 +159,7 @@ class ContextPolicy(BasePolicy):
     """
 
     form = CONTEXT_RULE
-    _more = ("ridge", "dimension", "horizon")
+    _more = ("ridge", "arms", "dimension", "horizon")
 
     @checked
     def __init__(
@@ -166,12 +168,13 @@ class ContextPolicy(BasePolicy):
         rule: Rule | Callable[..., Any],
         *,
         ridge: PositiveScale | None = None,
+        arms: PositiveInt | None = None,
         dimension: PositiveInt | None = None,
         horizon: Horizon | None = None,
         interpret: Annotated[bool, checks.Flag()] = False,
         **settings: Any,
     ) -> None:
-        self.ridge, self.dimension, self.horizon = ridge, dimension, horizon
+        self.ridge, self.arms, self.dimension, self.horizon = ridge, arms, dimension, horizon
         super().__init__(name, rule, interpret, settings, horizon=self.horizon)
         if ("ridge" in self.rule.arguments) is (ridge is None):
             wrong = (

@@ -111,7 +111,7 @@ def check_policy(policy: AnyPolicy, arms: GivenArms | None = None) -> None:
         truth = np.linspace(0.2, 0.8, arms)
         worlds: list[Any] = [Bandit(bernoulli(np.roll(truth, by)), plays=policy.plays) for by in (0, 1)]
     elif isinstance(policy, ContextPolicy):
-        arms = checks.integer("arms", 3 if arms is None else arms, 1)
+        arms = checks.integer("arms", policy.arms or 3 if arms is None else arms, 1)
         numbers = arms * (4 + (policy.dimension or 3))
         check_memory(8 * _PLAIN * numbers, f"to watch {policy.name!r} play {arms:,} arms", "try it on fewer arms")
         truth = np.linspace(0.2, 0.8, policy.dimension or 3)

@@ -345,6 +345,8 @@ class ContextSession(Session):
             "policy", policy, ContextPolicy, "a ContextPolicy where arms have contexts, such as linucb(1, 1)"
         )
         world = problem.world
+        if policy.arms is not None and policy.arms != world.arms:
+            raise ValueError(f"policy {policy.name!r} is made for {policy.arms} arms, not {world.arms}")
         if policy.dimension is not None and policy.dimension != world.dimension:
             raise ValueError(
                 f"policy {policy.name!r} is made for contexts of length {policy.dimension}, not {world.dimension}"

@@ -1,4 +1,4 @@
-"""FAIR-LEARN around any learner, FAIR-UCB, T-FAIR-UCB and LFG; larger promises: any shares, every window."""
+"""FAIR-LEARN around any learner, FAIR-UCB, T-FAIR-UCB and LFG; larger promises: any shares, windows, contexts."""
 
 import math
 import warnings
@@ -8,8 +8,8 @@ import numpy as np
 
 from fairlib import checks
 from fairlib.baselines.classic import ucb1
-from fairlib.checks import Horizon, NonNegative, Positive, checked
-from fairlib.core import PerArm, Policy, ask, largest, of_one_play, rule
+from fairlib.checks import Horizon, NonNegative, OpenProbability, Positive, PositiveInt, PositiveScale, checked
+from fairlib.core import ContextPolicy, Number, PerArm, Policy, ask, dot, largest, of_one_play, rule, width
 from fairlib.shares.game import Shares, _below_one_in_k, _one_an_arm
 
 __all__ = [
@@ -24,6 +24,11 @@ __all__ = [
     "fair_by_deadline",
     "fair_in_windows_rule",
     "fair_in_windows",
+    "windows_by_deadline_rule",
+    "windows_by_deadline",
+    "sighted_turns",
+    "sighted_shares_rule",
+    "sighted_shares",
 ]
 
 
@@ -357,6 +362,7 @@ def fair_in_windows(learner: Policy, shares: Shares, tolerance: NonNegative = 0.
     See Also
     --------
     fair_learn : forgets nothing.
+    windows_by_deadline : for any shares that sum to at most 1.
 
     Examples
     --------
@@ -380,3 +386,177 @@ def fair_in_windows(learner: Policy, shares: Shares, tolerance: NonNegative = 0.
     settings: dict[str, Any] = {"shares": owed, "tolerance": tolerance, "credit": credit, "learner": learner}
     name = f"in windows({learner.name})"
     return Policy(name, fair_in_windows_rule, arms=owed.size, **settings)
+
+
+@rule
+def windows_by_deadline_rule(shares, credit, learner, seen, behind: PerArm, before: PerArm, p):
+    """Of the arms that a play would put less than a whole play ahead, serve the one that is due first."""
+    for a in range(p.size):
+        if seen.t > 1:
+            played = seen.selected[a] - before[a]
+            behind[a] = max(behind[a] + shares[a] - played, -credit)  # line 1
+        before[a] = seen.selected[a]
+        eligible = behind[a] + shares[a] > 1e-9  # line 2: rounding must not take a round from the learner
+        p[a] = (behind[a] - 1) / shares[a] if eligible else -math.inf
+    a = largest(p)
+    return a if p[a] > -math.inf else ask(learner, p)  # lines 3 and 4
+
+
+@checked
+def windows_by_deadline(learner: Policy, shares: Shares, credit: Annotated[float, checks.Real(1)] = 1.0) -> Policy:
+    r"""Every window of rounds, for any shares that sum to at most 1: any learner, in the rounds in which no arm is due.
+
+    A deficit :math:`Q_a` begins at 0, and never falls below :math:`-c`, as for `fair_in_windows`. Of the arms with
+    :math:`Q_a + r_a > 0` the one is served whose deficit would be the first to reach 1; where there is none, the
+    learner plays. Whatever the learner does, every :math:`Q_a` stays below 1. So :math:`r_a t - N_a(t) < 1` after every
+    round, and any w rounds in a row have more than :math:`r_a w - (1 + c)` plays of arm a.
+
+    Parameters
+    ----------
+    learner : Policy
+        Who plays while no arm is due; it may have memory, and sees all rewards.
+    shares : array_like, shape (K,)
+        Share of the rounds that each arm is owed, at least 0, summing to at most 1.
+    credit : float
+        How many plays ahead of its share the learner can put an arm, c, at least 1.
+
+    Returns
+    -------
+    Policy
+        The policy, one play a round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `learner` is no policy with one play a round, a share is negative, they sum to more than 1, or the credit is
+        below 1.
+
+    See Also
+    --------
+    window_plays : how many plays a window has at least.
+    fair_in_windows : for shares below 1/K, asks the learner earlier.
+    fair_by_deadline : asks the learner as early as the promise without windows allows.
+
+    Examples
+    --------
+    An early friend, and shares that leave little over:
+
+    >>> import fairlib as fl
+    >>> friend = fl.Policy("early friend", lambda seen, p: 2 if seen.t <= 1000 else 0)
+    >>> game, shares = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.5])), [3 / 4, 1 / 8, 1 / 16]
+    >>> for policy in (fair_by_deadline(friend, shares), windows_by_deadline(friend, shares)):
+    ...     last = fl.simulate(game, policy, 1500, rounds=[1000, 1500]).selected[0, :, 2]
+    ...     print(last[1] - last[0])
+    0
+    31
+    """
+    of_one_play(learner)
+    owed = _one_an_arm(shares, learner.arms)
+    settings: dict[str, Any] = {"shares": owed, "credit": credit, "learner": learner}
+    return Policy(f"windows by deadline({learner.name})", windows_by_deadline_rule, arms=owed.size, **settings)
+
+
+@checked
+def sighted_turns(arms: PositiveInt, share: Annotated[float, checks.InBody(checks.Real(0, 1, example=0.1))]) -> int:
+    r"""Return how many rounds `sighted_shares` plays by turns before it looks at the contexts.
+
+    .. math:: t_1 = \Bigl\lceil \Bigl( \frac{3.25}{g} + 0.75 \Bigr)^2 \Bigr\rceil, \qquad g = \frac1K - r
+
+    Parameters
+    ----------
+    arms : int
+        Number of arms K.
+    share : float
+        What an arm is owed at most, r, at least 0 and below 1/K.
+
+    Returns
+    -------
+    int
+        The rounds.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `arms` is not a whole number of at least 1, or the share is out of range.
+
+    Examples
+    --------
+    >>> sighted_turns(6, 0.1)
+    2451
+    """
+    gap = 1 / arms - checks.real("share", share, 0, below=1 / arms)
+    return math.ceil((3.25 / gap + 0.75) ** 2)
+
+
+@rule
+def sighted_shares_rule(shares, gap, turns, noise, reach, log_failure, now, ridge, queue: PerArm, log_det: Number, p):
+    """Play by turns; then the largest queue plus the optimistic worth of today's candidate, times a weight."""
+    v, w = np.empty(ridge.mean.size), np.empty(p.size)
+    weight, more = gap / 2 * math.sqrt(now.t), min(1 / math.sqrt(now.t), gap / 2)  # line 1
+    radius = noise * math.sqrt(log_det[0] - 2.0 * log_failure) + reach
+    for a in range(p.size):
+        w[a] = width(ridge.root, now.contexts[a], v)
+        worth = dot(ridge.mean, now.contexts[a]) + radius * w[a]
+        p[a] = queue[a] + weight * min(max(worth, 0.0), 1.0)
+    arm = (now.t - 1) % p.size if now.t <= turns else largest(p)  # lines 2 and 3
+    for a in range(p.size):
+        queue[a] = max(queue[a] + shares[a] + more - (1 if a == arm else 0), 0.0)  # line 4
+    log_det[0] += math.log(1.0 + w[arm] * w[arm])
+    return arm
+
+
+@checked
+def sighted_shares(
+    shares: Shares, noise: NonNegative, norm: NonNegative, failure: OpenProbability, ridge: PositiveScale = 1.0
+) -> ContextPolicy:
+    r"""Shares at every moment, kept on the days on which they cost least: queues and an optimistic linear index.
+
+    After :math:`t_1` rounds by turns (`sighted_turns`) the arm with the largest
+    :math:`Q_a + \frac g2 \sqrt t\, \hat X_{t,a}` is played, where :math:`g = 1/K - r_{\max}`, the index
+    :math:`\hat X_{t,a}` is that of `oful`, cut to [0, 1], and the queue :math:`Q_a` is fed with
+    :math:`r_a + \min(1/\sqrt t, g/2)` in each round. In every run, whatever the contexts and the rewards are,
+    :math:`r_a t - N_a(t) \le (K - 1) r_a` after every round, and from :math:`t_1` on it is negative.
+
+    Parameters
+    ----------
+    shares : array_like, shape (K,)
+        Share of the rounds that each arm is owed, at least 0 and below 1/K.
+    noise : float
+        The noise is :math:`\sigma`-sub-Gaussian; at least 0.
+    norm : float
+        Bound W on the length of the parameter, at least 0.
+    failure : float
+        The probability :math:`\delta` that the ellipsoid ever misses the parameter, in (0, 1).
+    ridge : float
+        The regularizer :math:`\lambda`, above 0.
+
+    Returns
+    -------
+    ContextPolicy
+        The policy, for expected rewards in [0, 1].
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is out of range.
+
+    See Also
+    --------
+    sighted_shares_bound : what it loses to the best sighted policy.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.core import linear_table
+    >>> world = linear_table([[[0.9], [0.5]], [[0.4], [0.3]]], [1.0], sd=0.1)
+    >>> policy = sighted_shares([0.1, 0.1], noise=0.1, norm=1, failure=1e-4)
+    >>> rounds = np.arange(1, 5001)
+    >>> result = fl.simulate(fl.ContextBandit(world), policy, 5000, rounds=rounds)
+    >>> (0.1 * rounds[:, None] - result.selected[0]).max()
+    np.float64(0.1)
+    """
+    owed = _below_one_in_k(shares, None)
+    turns = float(sighted_turns(owed.size, owed.max()))
+    settings: dict[str, Any] = {"shares": owed, "gap": 1 / owed.size - owed.max(), "turns": turns}
+    index: dict[str, Any] = {"noise": noise, "reach": norm * math.sqrt(ridge), "log_failure": math.log(failure)}
+    return ContextPolicy("sighted shares", sighted_shares_rule, ridge=ridge, arms=owed.size, **settings, **index)

@@ -1,16 +1,26 @@
-"""What is proved of FAIR-UCB and T-FAIR-UCB."""
+"""What is proved of FAIR-UCB and T-FAIR-UCB, of windows for any shares, and of sighted shares."""
 
 import math
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairlib import checks
 from fairlib.baselines.classic import ucb1_worst_case_bound
-from fairlib.checks import Horizons, NonNegative, PositiveInt, checked
+from fairlib.checks import Horizons, NonNegative, PositiveInt, PositiveScale, checked
 from fairlib.core import check_no_delay, mean_gaps
-from fairlib.shares.game import SharedBandit, _below_one_in_k
+from fairlib.shares.game import SharedBandit, Shares, _below_one_in_k, _one_an_arm
+from fairlib.shares.policies import sighted_turns
 
-__all__ = ["fair_ucb_bound", "fair_ucb_worst_case_bound", "fair_ucb_regret_bound", "t_fair_ucb_bound"]
+__all__ = [
+    "fair_ucb_bound",
+    "fair_ucb_worst_case_bound",
+    "fair_ucb_regret_bound",
+    "t_fair_ucb_bound",
+    "window_plays",
+    "sighted_shares_bound",
+]
 
 
 @checked
@@ -151,6 +161,105 @@ def t_fair_ucb_bound(game: SharedBandit, horizon: Horizons) -> NDArray[np.float6
     bound = fair_ucb_bound(game, horizon)
     if game.tolerance != 0:
         raise ValueError(f"game must have no tolerance, as T-FAIR-UCB has none, not {game.tolerance:g}")
+    return bound
+
+
+@checked
+def window_plays(
+    shares: Shares, window: PositiveInt, credit: Annotated[float, checks.Real(1)] = 1.0
+) -> NDArray[np.int64]:
+    r"""Return how many plays of each arm any so many rounds in a row have at least, whatever the learner does.
+
+    .. math:: \lfloor r_a w - (1 + c) \rfloor + 1
+
+    or none where that is negative. It is about `windows_by_deadline`.
+
+    Parameters
+    ----------
+    shares : array_like, shape (K,)
+        Share of the rounds that each arm is owed, at least 0, summing to at most 1.
+    window : int
+        Number of rounds w, at least 1.
+    credit : float
+        How many plays ahead of its share the learner can put an arm, c, at least 1.
+
+    Returns
+    -------
+    ndarray of int, shape (K,)
+        The plays.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a share is negative, they sum to more than 1, or another number is out of range.
+
+    Examples
+    --------
+    >>> window_plays([3 / 4, 1 / 8, 1 / 16], 100)
+    array([74, 11,  5])
+    """
+    owed = _one_an_arm(shares, None)
+    least = np.floor(owed * window - (1 + credit) + 1e-9) + 1  # 0.29 * 100 is a hair below 29
+    plays: NDArray[np.int64] = np.maximum(least, 0).astype(np.int64)
+    return plays
+
+
+@checked
+def sighted_shares_bound(
+    arms: PositiveInt,
+    dimension: PositiveInt,
+    horizon: Horizons,
+    *,
+    share: Annotated[float, checks.InBody(checks.Real(0, 1, example=0.1))],
+    noise: NonNegative,
+    norm: NonNegative,
+    ridge: PositiveScale = 1.0,
+) -> NDArray[np.float64]:
+    r"""Bound on what `sighted_shares` loses, on average, to the best sighted policy that knows the distributions.
+
+    .. math:: \frac{4.5}{g} \sqrt T + \max(1, 2 \sqrt{\beta_T}) \sqrt{2 T D_T} + t_1 + 2 + \frac K3, \qquad
+        \sqrt{\beta_T} = \sigma \sqrt{D_T + 2 \ln T} + \sqrt\lambda\, W,
+
+    with :math:`g = 1/K - r`, :math:`D_T = d \ln(1 + T/\lambda d)` and :math:`t_1` as `sighted_turns` has it. The best
+    sighted policy is the one that earns most with the same shares on average.
+
+    Parameters
+    ----------
+    arms : int
+        Number of arms K.
+    dimension : int
+        Length d of a context; contexts are in the unit ball, and drawn independently of the past.
+    horizon : int or array_like of int
+        Number of rounds T, one or many; the policy runs with a failure of 1/T for each.
+    share : float
+        What an arm is owed at most, r, at least 0 and below 1/K.
+    noise : float
+        The noise is :math:`\sigma`-sub-Gaussian; at least 0. Expected rewards are in [0, 1].
+    norm : float
+        Bound W on the length of the parameter, at least 0.
+    ridge : float
+        The regularizer :math:`\lambda`, above 0.
+
+    Returns
+    -------
+    float or ndarray, shape of `horizon`
+        The bound.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> sighted_shares_bound(2, 2, 10_000, share=0.1, noise=0.1, norm=1).round()
+    np.float64(3069.0)
+    """
+    r, rounds = checks.real("share", share, 0, below=1 / arms), np.asarray(horizon, np.float64)
+    logs = dimension * np.log1p(rounds / (ridge * dimension))
+    radius = noise * np.sqrt(logs + 2 * np.log(rounds)) + norm * math.sqrt(ridge)
+    promise = 4.5 / (1 / arms - r) * np.sqrt(rounds) + sighted_turns(arms, r) + 2 + arms / 3
+    bound: NDArray[np.float64] = promise + np.maximum(1, 2 * radius) * np.sqrt(2 * rounds * logs)
     return bound
 
 

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 import fairlib as fl
+from fairlib import contexts as co
 from fairlib import delays as de
 from fairlib import shares as sh
-from zoo.entry import TEN, on_arms
+from zoo.entry import TEN, on_arms, with_contexts
 
 SHARES = ("shares", "shares, tolerance", "shares, beta")
 LATE_SHARES = ("shares", "shares, tolerance", "shares, delay")
@@ -23,6 +24,7 @@ GAMES: dict[str, Callable[[], Any]] = {
     "shares, tolerance": lambda: shared(fl.bernoulli(TEN), np.full(10, 0.09), tolerance=10.0),
     "shares, beta": lambda: shared(fl.beta([8, 2], [2, 2]), [0.25, 0.4]),
     "shares, large": lambda: shared(fl.bernoulli([0.4, 0.9, 0.6]), [0.75, 0.125, 0.0625]),
+    "two of a line": lambda: fl.ContextBandit(co.linear_table([[[0.9], [0.5]], [[0.2], [0.3]]], [1.0], sd=0.1)),
     "shares, delay": lambda: shared(fl.bernoulli([0.7, 0.5, 0.4]), [0.2, 0.3, 0.25], delay=de.geometric([0.1] * 3)),
 }
 
@@ -46,5 +48,15 @@ ENTRIES = {
     ),
     "in windows, UCB1": on_arms(
         lambda game: sh.fair_in_windows(fl.ucb1(), game.shares, game.tolerance), LATE_SHARES, "fair-ucb"
+    ),
+    "sighted shares": with_contexts(
+        lambda game: sh.sighted_shares(np.full(game.world.arms, 0.02 / game.world.arms), 0.1, 1.0, 0.05, ridge=0.1),
+        ("sphere, exponential", "linear table, power", "two of a line"),
+        "linucb",
+    ),
+    "windows by deadline, UCB1": on_arms(
+        lambda game: sh.windows_by_deadline(fl.ucb1(), game.shares),
+        ("shares, large", "shares, tolerance", "shares, delay"),
+        "fair-ucb",
     ),
 }
