@@ -62,7 +62,7 @@ def run(folder: Path, *options: str, **settings: str) -> str:
     # Without the variables that would make this run a worker of the run it is started from.
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")} | {"PYTHONPATH": path}
     env["PYTHONSAFEPATH"] = "1"  # what such a folder has under `fairlib` is no package to be imported
-    plugins = [part for name in ("no_iri_grammar", "references", "notebooks") for part in ("-p", name)]
+    plugins = [part for name in ("early", "references", "notebooks") for part in ("-p", name)]
     command = [sys.executable, "-m", "pytest", *plugins, f"--rootdir={folder}", *options]
     return subprocess.run(command, cwd=folder, env=env | settings, capture_output=True, text=True, check=False).stdout
 
