@@ -58,7 +58,7 @@ test-pages: _build/pages.done
 	@$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-# The chapters that have changed, or whose package has, are executed, all others stand (tests/notebooks.py). What is
+# The chapters that have changed, or what they load of the package, are executed, all others stand (tests/notebooks.py). What is
 # made here is younger than __pycache__, whose making changes a folder and would look like an edit later.
 _build/executed.done: .venv/lock.done $(PACKAGE) $(BOOK) tests/notebooks.py tests/figure_text.py
 	@echo "Running the chapters that have changed"

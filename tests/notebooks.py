@@ -14,6 +14,7 @@ figure, or of the function that an explorer draws with, and by the setting of th
 Where seconds are drawn, which are never the same, the cell has the tag ``nbval-ignore-output``.
 """
 
+import ast
 import math
 import os
 import re
@@ -51,6 +52,9 @@ for explorer in [thing for thing in gc.get_objects() if type(thing) is Explorer]
 # The kernel tells what a chapter's pictures draw. No name of this is left for the chapter to find.
 PICTURES = Path(__file__).with_name("figure_text.py").read_text(encoding="utf-8")
 WATCH = f"(lambda space: (exec({PICTURES!r}, space), space['watch'](get_ipython())))({{'__name__': 'figure_text'}})"
+
+# A kernel's answer: the files of all modules.
+LOADED = r"'\n'.join(str(getattr(each, '__file__', '')) for each in tuple(__import__('sys').modules.values()))"
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
 
@@ -114,6 +118,14 @@ class Kernel(RunningKernel):
         """Send a cell to the kernel, and return the id of the message."""
         return str(self.kc.execute(cell_input, allow_stdin=allow_stdin, stop_on_error=False))
 
+    def loaded(self, package: Path) -> list[str]:
+        """Return those files of a package that the kernel has loaded."""
+        asked = {"files": LOADED}
+        reply = self.kc.execute("", silent=True, store_history=False, user_expressions=asked, reply=True, timeout=60)
+        said = ast.literal_eval(reply["content"]["user_expressions"]["files"]["data"]["text/plain"])
+        files = {Path(file).resolve() for file in said.splitlines()}
+        return [str(path.relative_to(package)) for path in executed.package_files(package) if path.resolve() in files]
+
 
 class Chapter(IPyNbFile):
     """The code cells of a chapter, counted from 1; a page that is no notebook has none."""
@@ -160,7 +172,7 @@ class Chapter(IPyNbFile):
         """Take the outputs of the last run if they stand, and start a kernel if not."""
         root = self.config.rootpath
         self.state = executed.state(root, self.nb)
-        if kept := executed.find(root, self.path.stem, self.state):
+        if kept := executed.find(root, self.path.stem, self.nb):
             executed.show(self.nb, kept)
             old = nbformat.read(kept, as_version=4)
             for cell, was in zip(*map(executed.code_cells, (self.nb, old)), strict=True):
@@ -174,7 +186,7 @@ class Chapter(IPyNbFile):
         """Keep a chapter whose cells have all run well, unless what it depends on was edited meanwhile."""
         root = self.config.rootpath
         if self.kernel and not self.awaited and executed.state(root, self.nb) == self.state:
-            executed.keep(root, self.path.stem, self.state, self.nb)
+            executed.keep(root, self.path.stem, self.nb, self.kernel.loaded(root / "fairlib"))
         super().teardown()
 
 

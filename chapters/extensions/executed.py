@@ -1,16 +1,20 @@
 """Storage of the executed chapters, each under a hash of all that its outputs depend on.
 
 The tests execute and keep them (``tests/notebooks.py``), the book shows them (``executed_parser.py``). Any other
-state of code, package, lock, Python or settings has another name, so what is found is never stale.
+state of code, package, lock, Python or settings has another name, so what is found is never stale. Of the package
+those files count that the chapter has loaded, which are listed with its outputs: as long as none of them changes, no
+other is loaded.
 """
 
 import ast
 import hashlib
+import json
 import os
 import pathlib
 import platform
 import re
 import sys
+from collections.abc import Collection
 from functools import cache
 
 import nbformat
@@ -42,10 +46,13 @@ def code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def state(root: pathlib.Path, notebook: nbformat.NotebookNode) -> str:
-    """Hash all that the outputs of a chapter depend on; its prose, and what is said of its pictures, is not of it."""
+def state(root: pathlib.Path, notebook: nbformat.NotebookNode, loaded: Collection[str] = ()) -> str:
+    """Hash all that the outputs of a chapter depend on; its prose, and what is said of its pictures, is not of it.
+
+    Of the package those files count that are `loaded`, or all if none is named.
+    """
     code = [cell.source for cell in code_cells(notebook)]
-    package = package_code(root / "fairlib", set(re.findall(r"\w+", "\n".join(code))))
+    package = package_code(root / "fairlib", set(re.findall(r"\w+", "\n".join(code))), loaded)
     return digest(
         repr(
             [
@@ -60,13 +67,21 @@ def state(root: pathlib.Path, notebook: nbformat.NotebookNode) -> str:
     )
 
 
-def package_code(folder: pathlib.Path, named: set[str]) -> list[str]:
+def package_files(folder: pathlib.Path) -> list[pathlib.Path]:
+    """Return the files of the package."""
+    return sorted(each for each in folder.rglob("*.*") if "__pycache__" not in each.parts)
+
+
+def package_code(folder: pathlib.Path, named: set[str], loaded: Collection[str]) -> list[str]:
     """Return what the package does, file by file: a comment or a docstring is not of it.
 
-    Of functions that are `named` the first line of the docstring counts, which a chapter may print.
+    Of functions that are `named` the first line of the docstring counts, which a chapter may print. Of the modules
+    those count that are `loaded`, or all if none is; what is no module counts in any case.
     """
     found = []
-    for path in sorted(each for each in folder.rglob("*.*") if "__pycache__" not in each.parts):
+    for path in package_files(folder):
+        if loaded and path.suffix == ".py" and str(path.relative_to(folder)) not in loaded:
+            continue
         text = path.read_text(encoding="utf-8")
         code, summaries = _read(text) if path.suffix == ".py" else (text, [])
         found += [str(path.relative_to(folder)), code, *(line for name, line in summaries if name in named)]
@@ -104,20 +119,27 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:20]
 
 
-def find(root: pathlib.Path, chapter: str, state: str) -> pathlib.Path | None:
-    """Return the file in which a chapter is kept in this state; one whose bytes are not as they were doesn't count."""
-    for path in sorted((root / "_build" / "executed").glob(f"{chapter}.{state}.*.ipynb")):
-        if path.name.split(".")[-2] == digest(path.read_bytes()):
-            return path
+def find(root: pathlib.Path, chapter: str, notebook: nbformat.NotebookNode) -> pathlib.Path | None:
+    """Return the file in which a chapter is kept as it is now; one whose bytes are not as they were doesn't count."""
+    for path in sorted((root / "_build" / "executed").glob(f"{chapter}.*.ipynb")):
+        content, (_, kept, written, _) = path.read_bytes(), path.name.split(".")
+        if written == digest(content):
+            loaded = json.loads(content)["metadata"].get("loaded", [])
+            if kept == state(root, notebook, loaded):
+                return path
     return None
 
 
-def keep(root: pathlib.Path, chapter: str, state: str, notebook: nbformat.NotebookNode) -> None:
-    """Keep an executed chapter, which appears whole or not at all, and drop all but the latest."""
+def keep(root: pathlib.Path, chapter: str, notebook: nbformat.NotebookNode, loaded: list[str]) -> None:
+    """Keep an executed chapter, which appears whole or not at all, and drop all but the latest.
+
+    What the kernel had `loaded` are files of the package; a chapter that loads none may yet depend on any.
+    """
     folder = root / "_build" / "executed"
     folder.mkdir(parents=True, exist_ok=True)
+    notebook.metadata.loaded = loaded
     content = nbformat.writes(notebook).encode()
-    path = folder / f"{chapter}.{state}.{digest(content)}.ipynb"
+    path = folder / f"{chapter}.{state(root, notebook, loaded)}.{digest(content)}.ipynb"
     aside = path.with_suffix(f".{os.getpid()}")
     aside.write_bytes(content)
     aside.replace(path)

@@ -21,7 +21,7 @@ def look_up(env: BuildEnvironment, page: str, text: str) -> tuple[NotebookNode |
     """Read a page, and find the file that has the outputs of its cells, if it has any."""
     root, path = Path(env.srcdir), Path(env.doc2path(page))
     notebook = executed.read(path, text, env.myst_config)  # type: ignore[attr-defined]
-    return notebook, executed.find(root, path.stem, executed.state(root, notebook)) if notebook else None
+    return notebook, executed.find(root, path.stem, notebook) if notebook else None
 
 
 class ChapterParser(Parser):

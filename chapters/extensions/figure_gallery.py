@@ -46,7 +46,7 @@ def cells(root: Path, page: str) -> list[NotebookNode]:
     """Return the code cells of a chapter with their outputs, if it was executed as it stands."""
     path = root / "chapters" / f"{page}.md"
     notebook = executed.read(path, path.read_text(encoding="utf-8"))
-    kept = executed.find(root, page, executed.state(root, notebook)) if notebook else None
+    kept = executed.find(root, page, notebook) if notebook else None
     if notebook is None or kept is None:
         return []
     executed.show(notebook, kept)

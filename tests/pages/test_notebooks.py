@@ -336,6 +336,40 @@ def test_only_what_has_changed_is_executed(tmp_path):
     assert "1 executed, 0 unchanged" in run(tmp_path, "chapters/prose.md")  # a chapter may print the first line
 
 
+def test_a_chapter_stands_until_a_file_changes_that_it_has_loaded(tmp_path):
+    """Itself, or by another file's import, or late by a function; what is not loaded changes nothing."""
+    package = tmp_path / "fairlib"
+    package.mkdir()
+    files = {"outer": "import inner\ndef late():\n    import within", "inner": "", "within": "", "apart": ""}
+    for name, text in files.items():
+        (package / f"{name}.py").write_text(text, encoding="utf-8")
+    (package / "page.html").write_text("no module", encoding="utf-8")
+    find = f"import sys\nsys.path.insert(0, {str(package)!r})\n"
+    code = {"early": f"{find}import outer", "late": f"{find}import outer\nouter.late()", "never": "x = 42"}
+    for name, text in code.items():
+        write(tmp_path, name, cell(text))
+    assert "3 executed, 0 unchanged" in run(tmp_path)
+
+    def stand() -> list[str]:
+        """Name the chapters that would not be executed now."""
+        pages = {name: tmp_path / "chapters" / f"{name}.md" for name in code}
+        read = {name: executed.read(page, page.read_text(encoding="utf-8")) for name, page in pages.items()}
+        return [name for name, notebook in read.items() if notebook and executed.find(tmp_path, name, notebook)]
+
+    assert stand() == ["early", "late", "never"]
+    # What has loaded nothing of the package may depend on it in a way that nobody sees: on all of it.
+    still = {"outer.py": [], "inner.py": [], "within.py": ["early"], "apart.py": ["early", "late"], "page.html": []}
+    for name, left in still.items():
+        text = (package / name).read_text(encoding="utf-8")
+        (package / name).write_text(f"{text}\nchanged = 1", encoding="utf-8")
+        assert stand() == left, name
+        (package / name).rename(package / f"other_{name}")
+        assert stand() == left, name
+        (package / f"other_{name}").unlink()
+        (package / name).write_text(text, encoding="utf-8")
+    assert stand() == ["early", "late", "never"]
+
+
 def test_book_shows_what_was_executed_and_nothing_else(tmp_path):
     (tmp_path / "conf.py").write_text(
         "import sys\n"
