@@ -292,7 +292,7 @@ class Plays:
             settings = [dict(zip([*named, *moved], [*words, *point], strict=True)) for point in points]
             games = [(_made("problem", live.problem, each), _made("policy", policy, each)) for each in settings]
             made.append({**_line(games, live.horizon, np.array(points), moved, order), "session": len(self.sessions)})
-            self.sessions.append(make_session(*games[0]))
+            self.sessions.append(make_session(*games[0], compiled=False))  # the page needs only its script
         return {"named": [order.index(name) for name in named], "games": made}
 
 

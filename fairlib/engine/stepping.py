@@ -156,7 +156,7 @@ def trace(
     return game.rounds(last, *streams(root(seed), 0), 0, watched=True)
 
 
-def make_session(problem: Any, policy: Any) -> "Session":
+def make_session(problem: Any, policy: Any, compiled: bool = True) -> "Session":
     """Bring a problem and a policy together.
 
     Parameters
@@ -165,6 +165,8 @@ def make_session(problem: Any, policy: Any) -> "Session":
         The game.
     policy : Policy or ContextPolicy
         Who plays.
+    compiled : bool
+        Whether to compile what can be. Without that nothing is played: to be translated, a game needs only its numbers.
 
     Returns
     -------
@@ -183,7 +185,10 @@ def make_session(problem: Any, policy: Any) -> "Session":
     {'K': 2}
     """
     PROBLEM("problem", problem)
-    return ArmsSession(problem, policy) if isinstance(problem, Bandit) else ContextSession(problem, policy)
+    game = ArmsSession(problem, policy) if isinstance(problem, Bandit) else ContextSession(problem, policy)
+    if compiled:
+        game.compile()
+    return game
 
 
 class Session(ABC):
@@ -194,20 +199,22 @@ class Session(ABC):
     plays: int
     sizes: dict[str, int]
     rule: Any
+    draw: Any
+    delay: Any
     metrics: BoundRule
     metrics_function: Any
     interpreted: bool
     draws: dict[str, BoundRule]
     """What draws rewards or rounds, as ``"draw"``, and on arms the delays, as ``"delay"``."""
 
-    def _make_ready(self) -> dict[str, Any]:
+    def compile(self) -> None:
         """Compile what can be; without one of them the compiled engine can't play."""
         bound, interpret = self.policy.bound_rule, self.policy.interpret
-        made = {"rule": bound.interpreted if interpret else bound.ready(f"the rule of {self.policy.name!r}", 5)}
-        made |= {name: each.ready(each.form.what, 5) for name, each in {"metrics": self.metrics, **self.draws}.items()}
-        self.rule, self.metrics_function = made["rule"], made["metrics"]
+        made = {"rule": bound.interpreted if interpret else bound.ready(f"the rule of {self.policy.name!r}", 4)}
+        given = {"metrics_function": self.metrics, **self.draws}
+        made |= {name: each.ready(each.form.what, 4) for name, each in given.items()}
+        vars(self).update(made)
         self.interpreted = not all(isinstance(each, BlockCall) for each in made.values())
-        return made
 
     @abstractmethod
     def rounds(
@@ -251,6 +258,7 @@ class ArmsSession(Session):
     --------
     >>> import fairlib as fl
     >>> game = ArmsSession(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1())
+    >>> game.compile()
     >>> next(game.rounds(3, *streams(root(0), 0), run=0)).played
     array([0])
     """
@@ -271,8 +279,7 @@ class ArmsSession(Session):
         self.sizes = {"K": arms}
         delay = problem.delay.draw if problem.delay else BoundRule(no_delay, DELAY, {})
         self.draws = {"draw": problem.arms.draw, "delay": delay}
-        made = self._make_ready()
-        self.draw, self.delay, self.has_delay = made["draw"], made["delay"], problem.delay is not None
+        self.has_delay = problem.delay is not None
         self.table, self.delay_params = problem.arms.draw.numbers(self.sizes), delay.numbers(self.sizes)
 
     def rounds(
@@ -354,7 +361,6 @@ class ContextSession(Session):
         self.problem, self.policy, self.metrics = problem, policy, problem.metrics
         self.sizes = {"K": world.arms, "d": world.dimension, "G": world.groups}
         self.draws = {"draw": world.draw}
-        self.draw = self._make_ready()["draw"]
         self.table = world.draw.numbers(self.sizes)
         self.history = policy.bound_rule.asks("past")
 
@@ -403,6 +409,7 @@ class ContextRun:
     --------
     >>> import fairlib as fl
     >>> game = ContextSession(fl.ContextBandit(fl.contexts.sphere(3, [0.6, 0.8])), fl.linear.linucb(1.0))
+    >>> game.compile()
     >>> play = ContextRun(game, 3, *streams(root(0), 0), run=0)
     >>> play.draw(1)
     >>> play.choose(1)

@@ -184,6 +184,7 @@ def acceptance_given_past(
         for run in range(pasts)
     ]
     ready = ContextSession(game, policy)
+    ready.compile()
     policy.check_horizon(t)
     chosen, received = np.zeros((pasts, game.world.groups)), np.zeros((pasts, game.world.groups))
     for run, child in enumerate(children):

@@ -202,7 +202,7 @@ def script(problem: Problem, policy: AnyPolicy) -> str:
     True
     """
     made = Script(draws())
-    parts = _game(made, make_session(problem, policy))
+    parts = _game(made, make_session(problem, policy, compiled=False))
     return "\n".join([made.text(), *parts.values()])
 
 
@@ -346,7 +346,7 @@ def numbers(problem: Problem, policy: AnyPolicy, horizon: GivenHorizon) -> dict[
     >>> numbers(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1(), 10)["table"]
     [[0.9], [0.5]]
     """
-    ready: Any = make_session(problem, policy)
+    ready: Any = make_session(problem, policy, compiled=False)
     sizes = {**ready.sizes, "T": policy.check_horizon(horizon)}
     bound = policy.bound_rule
     said = {
