@@ -188,7 +188,7 @@ class BlockCall:
         self.compiled = compiled
         self._entry = entry_point(compiled)
         self._arrays: Any = None
-        self._last: tuple[tuple[Any, ...], Any] = ((), None)
+        self._last: tuple[tuple[Any, ...], Any, int] = ((), None, 0)
 
     def __call__(self, *given: Any) -> Any:
         """Write the block, unless the arrays are those of the call before, and call the function."""
@@ -196,11 +196,12 @@ class BlockCall:
             self._look_at(given)
         if self._nested:
             given = _flat(given)
-        arrays, (before, block) = self._arrays(given), self._last
+        arrays, (before, block, address) = self._arrays(given), self._last
         if block is None or not all(map(is_, arrays, before)):
             block = pack_arrays(*arrays)
-            self._last = (arrays, block)
-        return self._entry(block.ctypes.data, *self._others(given))
+            address = block.ctypes.data  # once, for to ask takes longer than many a rule
+            self._last = (arrays, block, address)
+        return self._entry(address, *self._others(given))
 
     def _look_at(self, given: tuple[Any, ...]) -> None:
         """Note where the arrays are among the arguments: in each call they are in the same places."""
