@@ -288,7 +288,7 @@ def _ten_steps(merit: MeritFunctions, contexts: Any, ridge: Ridge, radius: float
                 mu[i] = ridge.mean[i] + radius / length * (mu[i] - ridge.mean[i])
 
 
-@helper
+@helper(forceinline=False)
 def _in_ellipsoid(
     merit: MeritFunctions, contexts: Any, ridge: Ridge, radius: float, u: Any, mu: Any, slope: Any
 ) -> float:
@@ -308,7 +308,7 @@ def _in_ellipsoid(
     return value
 
 
-@helper
+@helper(forceinline=False)
 def _climb(merit: MeritFunctions, contexts: Any, ridge: Ridge, radius: float, u: Any) -> float:
     """Climb from u to a local maximum of what is earned, by the quasi-Newton method BFGS; return how high it is."""
     d, scale = u.size, 1.0
