@@ -232,7 +232,7 @@ def deck(tmp_path) -> Path:
         path.write_text(text, encoding="utf-8")
     (tmp_path / "slides").mkdir()
     made: Path = tmp_path / slides.file("small")
-    made.write_text(slides.deck(page, "A chapter", "small"), encoding="utf-8")
+    made.write_text(slides.deck(slides.slides(page), page, "A chapter", "small"), encoding="utf-8")
     return made
 
 

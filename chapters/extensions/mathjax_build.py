@@ -17,6 +17,8 @@ from py_mini_racer import MiniRacer
 from sphinx.application import Sphinx
 from sphinx.ext.mathjax import html_visit_displaymath, html_visit_math
 from sphinx.util import logging
+from written import MADE as PAGES
+from written import WRITTEN
 
 LONG = 30  # signs of TeX; a longer formula in a line may go on in the next, after an operator
 JOINED = re.compile(r'(<span class="math[^>]*>\\\([^<]*\\\)</span>)([.,;:?!)\u2019\u201d]+)')
@@ -96,10 +98,10 @@ def in_place(text: str) -> str:
 
 
 def typeset_pages(app: Sphinx, error: Exception | None) -> None:
-    """Set the formulas of every page that was written."""
+    """Set the formulas of every page that was written; the style has what other pages need as well."""
     if error or app.builder.format != "html":
         return
-    pages = {page: page.read_text(encoding="utf-8") for page in Path(app.outdir).rglob("*.html")}
+    pages = {page: page.read_text(encoding="utf-8") for page in WRITTEN}
     wanted = {formula for text in pages.values() for formula in map(read, FORMULA.finditer(text))}
     made, style = typeset(sorted(wanted))
     MADE.update(made)
@@ -110,7 +112,11 @@ def typeset_pages(app: Sphinx, error: Exception | None) -> None:
         page.write_text(in_place(text), encoding="utf-8")
     folder = Path(app.outdir) / "_static" / "mathjax"
     shutil.copytree(MATHJAX / "output" / "chtml" / "fonts" / "woff-v2", folder, dirs_exist_ok=True)
-    (folder / "mathjax.css").write_text(style, encoding="utf-8")
+    css = folder / "mathjax.css"
+    if PAGES and css.exists():
+        style += f"\n\n{css.read_text(encoding='utf-8')}"
+    rules = dict.fromkeys(rule.strip() for rule in style.split("\n\n"))
+    css.write_text("\n\n".join(rules), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

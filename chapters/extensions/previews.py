@@ -5,6 +5,7 @@ script and not a request, as pages that are read from a disk may not ask for a f
 """
 
 import json
+import os
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 import mathjax_build
 from bs4 import BeautifulSoup, Tag
 from sphinx.application import Sphinx
+from written import MADE
 
 UNWANTED = "img, script, style, button, input, details, .headerlink, .fair-explorer, .cell"
 
@@ -73,43 +75,54 @@ def announce(app: Sphinx, page: str, template: str, context: dict[str, Any], doc
         context["metatags"] += f'<meta name="previews" content="{context["pathto"](file(page), 1)}">\n'
 
 
-def collect(app: Sphinx) -> dict[str, dict[str, str]]:
-    """Return, for each page, what its references point to, by their addresses."""
-    out = Path(app.outdir)
+LINKS = "article a.internal[href*='#'], article a.reference[href^='#']"
 
-    @cache
-    def at(page: Path, name: str) -> str | None:
-        target = places(page).get(name) if page.exists() else None
-        return excerpt(target) if target else None
 
-    found: dict[str, dict[str, str]] = {}
-    for docname in app.env.found_docs:
-        page = out / f"{docname}.html"
-        found[docname] = {}
-        for link in read(page).select("article a.internal[href*='#'], article a.reference[href^='#']"):
-            address = str(link["href"])
-            parts = urlsplit(address)
-            shown = at((page.parent / parts.path).resolve() if parts.path else page, unquote(parts.fragment))
-            if shown:
-                found[docname][address] = shown
-    return found
+def target(page: str, address: str) -> tuple[str, str]:
+    """Return the page that a link on a page leads to, and the place there.
+
+    >>> target("chapters/shares", "bandits.html#def-regret"), target("chapters/shares", "#notes")
+    (('chapters/bandits', 'def-regret'), ('chapters/shares', 'notes'))
+    """
+    parts = urlsplit(address)
+    path = os.path.normpath(os.path.join(os.path.dirname(page), parts.path))  # noqa: PTH118, PTH120
+    return path.replace(os.sep, "/").removesuffix(".html") if parts.path else page, unquote(parts.fragment)
+
+
+def collect(app: Sphinx) -> None:
+    """Note of each page where its references lead, and of each place what to show of it."""
+    out, pages = Path(app.outdir), app.env.found_docs
+    for page in pages:
+        made = MADE.setdefault(page, {})
+        if "links" not in made:
+            links = sorted({str(link["href"]) for link in read(out / f"{page}.html").select(LINKS)})
+            made |= {"links": {address: target(page, address) for address in links}, "shown": {}}
+    for to, name in (place for page in pages for place in MADE[page]["links"].values()):
+        if to in pages and name not in MADE[to]["shown"]:
+            found = places(out / f"{to}.html").get(name)
+            MADE[to]["shown"][name] = excerpt(found) if found else None
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
-    found: dict[str, dict[str, str]] = {}
 
     def take(app: Sphinx, error: Exception | None) -> None:
         if not error and app.builder.name == "html":
-            found.update(collect(app))
+            collect(app)
 
     def write(app: Sphinx, error: Exception | None) -> None:
         read.cache_clear()
         places.cache_clear()
-        for page, shown in found.items():
+        if error or app.builder.name != "html":
+            return
+        for made in MADE.values():
+            made["shown"] = {name: text and mathjax_build.in_place(text) for name, text in made["shown"].items()}
+        for page in app.env.found_docs:
+            places_of = MADE[page]["links"].items()
+            shown = {at: MADE[to]["shown"].get(name) for at, (to, name) in places_of if to in MADE}
             script = Path(app.outdir) / file(page)
             script.parent.mkdir(exist_ok=True)
-            ready = {address: mathjax_build.in_place(text) for address, text in shown.items()}
+            ready = {at: text for at, text in shown.items() if text}
             script.write_text(f"window.fairPreviews = {json.dumps(ready, sort_keys=True)};\n", encoding="utf-8")
 
     app.connect("html-page-context", announce)

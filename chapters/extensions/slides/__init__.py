@@ -10,12 +10,15 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import mathjax_build
 import printing
 from bs4 import BeautifulSoup, Tag
 from docutils import nodes
 from flashcards import chapters
+from previews import read
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from written import WRITTEN
 
 LEFT_OUT = {"notes", "exercises"}
 STATEMENTS = ["definition", "theorem", "lemma", "proposition", "corollary", "observation", "assumption", "algorithm"]
@@ -89,7 +92,7 @@ def box(statement: Tag) -> str:
 
 def slides(page: Path) -> list[tuple[str, str]]:
     """Return the heading and the content of each slide of a built page."""
-    article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find("article")
+    article = read(page).find("article")
     assert isinstance(article, Tag)
     whole = article.find("section")
     assert isinstance(whole, Tag)
@@ -116,9 +119,9 @@ def slides(page: Path) -> list[tuple[str, str]]:
     return found
 
 
-def deck(page: Path, title: str, name: str) -> str:
-    """Return the deck of a chapter."""
-    first, *others = slides(page)
+def deck(made: list[tuple[str, str]], page: Path, title: str, name: str) -> str:
+    """Return the deck of a chapter, made of the headings and contents of its slides."""
+    first, *others = made
     parts = [
         f'<section aria-label="Title"><p class="part">Fair bandits</p><h1>{first[0]}</h1>'
         f'<p class="part">The chapter: <a href="../chapters/{name}.html">{escape(title)}</a></p></section>'
@@ -151,17 +154,6 @@ def offer(app: Sphinx, page: str, template: str, context: dict[str, Any], doctre
             group["buttons"].append(button)
 
 
-def write(app: Sphinx, error: Exception | None) -> None:
-    """Write the decks, of pages whose formulas are set."""
-    if error or app.builder.format != "html":
-        return
-    out = Path(app.outdir)
-    (out / "slides").mkdir(exist_ok=True)
-    for name, title, _ in chapters(Path(app.srcdir)):
-        page = out / "chapters" / f"{name}.html"
-        (out / file(name)).write_text(deck(page, title, name), encoding="utf-8")
-
-
 class Decks(SphinxDirective):
     """List the decks of all chapters."""
 
@@ -176,7 +168,24 @@ class Decks(SphinxDirective):
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
+    found: dict[Path, list[tuple[str, str]]] = {}
+
+    def take(app: Sphinx, error: Exception | None) -> None:
+        if not error and app.builder.name == "html":
+            pages = (Path(app.outdir) / "chapters" / f"{name}.html" for name, _, _ in chapters(Path(app.srcdir)))
+            found.update({page: slides(page) for page in pages if page in WRITTEN})
+
+    def write(app: Sphinx, error: Exception | None) -> None:
+        out = Path(app.outdir)
+        for name, title, _ in chapters(Path(app.srcdir)) if found else []:
+            page = out / "chapters" / f"{name}.html"
+            made = [(mathjax_build.in_place(head), mathjax_build.in_place(text)) for head, text in found.pop(page, [])]
+            if made:
+                (out / "slides").mkdir(exist_ok=True)
+                (out / file(name)).write_text(deck(made, page, title, name), encoding="utf-8")
+
     app.add_directive("decks", Decks)
     app.connect("html-page-context", offer, priority=600)  # after the theme has made its menu
-    app.connect("build-finished", write, priority=450)  # after the formulas are set (mathjax_build.py)
+    app.connect("build-finished", take, priority=300)  # before the formulas are set, as pages are long then,
+    app.connect("build-finished", write, priority=450)  # and after
     return {"parallel_read_safe": True, "parallel_write_safe": True}
