@@ -65,6 +65,9 @@ def call(name: str, horizon: Any = 1000, **changed: Any) -> Any:
     return FUNCTIONS[name](*first, **given)
 
 
+MERIT = ["merit", "arms"], ["means"]  # of upper merit, whose games differ in kind, and of merit equal to the mean
+
+
 @every
 def test_first_stands_what_it_depends_on_then_the_horizon_and_all_else_goes_by_name(name):
     bound, parameters = BOUNDS[name], inspect.signature(FUNCTIONS[name]).parameters
@@ -72,7 +75,7 @@ def test_first_stands_what_it_depends_on_then_the_horizon_and_all_else_goes_by_n
     kinds = {each: parameter.kind for each, parameter in parameters.items()}
     assert all(kinds[each] is inspect.Parameter.POSITIONAL_OR_KEYWORD for each in (*bound.first, "horizon"))
     assert all(kinds[each] is inspect.Parameter.KEYWORD_ONLY for each in bound.more)
-    assert list(bound.first) in (["game"], ["arms"], ["dimension"], ["arms", "dimension"], ["ratio"])
+    assert list(bound.first) in (["game"], ["arms"], ["dimension"], ["arms", "dimension"], ["ratio"], *MERIT)
 
 
 @every

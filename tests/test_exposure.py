@@ -302,7 +302,7 @@ def test_the_bayesian_bounds_are_the_sums_of_the_proofs():
     for arms, horizon in ((2, 1), (3, 5000)):
         cut = math.sqrt(2 * math.log(arms * horizon))
         widths, beyond = 2 * math.sqrt(arms * horizon), arms * horizon * norm.pdf(cut) / cut**2
-        for merit, steepness in ((me.power(2, 4), 8), (me.clipped(0.25), 4)):
+        for merit, steepness in ((me.power(2, 4), 2 * 8 / 3), (me.clipped(0.25), 4)):  # 2 Lambda, L / gamma
             fair = 2 * steepness * ((math.sqrt(2 / math.pi) + cut) * widths + 2 * beyond)
             game = ex.ExposureBandit(fl.gaussian([0.5] * arms), merit=merit)
             assert ex.fairx_ts_fairness_bound(game, horizon) == pytest.approx(fair)

@@ -208,7 +208,7 @@ def line(x):
 
 
 def test_the_search_finds_what_a_general_solver_finds_from_the_same_points_and_more():
-    """SLSQP is SciPy's. There may be several local maxima, and ours is lower at most once in a hundred times."""
+    """SLSQP is SciPy's. Of several local maxima ours is lower once in a hundred times at most, and more often higher."""
     merits = [*MERITS, me.exponential(0.5, -1, 1), me.exponential(20, -1, 1), me.power(100, 4)]
     merits.append(me.Merit("line", line, low=0, high=1, minimum=1, lipschitz=3, log_lipschitz=3))
     rng, gains = np.random.default_rng(0), []
@@ -231,7 +231,9 @@ def test_the_search_finds_what_a_general_solver_finds_from_the_same_points_and_m
         found = np.linalg.solve(radius * ridge.root, ex.most_favourable(merit, contexts, ridge, radius) - ridge.mean)
         assert np.linalg.norm(found) <= 1 + 1e-9
         gains.append((min(ends) - loss(found)) / abs(min(ends)))
-    assert np.mean(np.array(gains) < -1e-6) <= 0.01 < np.mean(np.array(gains) > 1e-6)
+    lower, higher = np.mean(np.array(gains) < -1e-6), np.mean(np.array(gains) > 1e-6)
+    assert lower <= 0.01
+    assert lower < higher
 
 
 def test_the_gradient_is_pulled_back_into_a_small_ellipsoid():

@@ -219,7 +219,7 @@ def price_of_merit(
     --------
     >>> from fairlib.merit import exponential
     >>> [bound.round() for bound in price_of_merit(exponential(10), 14, 10**6)]
-    [np.float64(2956.0), np.float64(617399.0)]
+    [np.float64(2956.0), np.float64(486441.0)]
     """
     t, pairs = np.asarray(horizon, np.float64), arms // 2
 
