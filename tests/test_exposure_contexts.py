@@ -208,7 +208,7 @@ def line(x):
 
 
 def test_the_search_finds_what_a_general_solver_finds_from_the_same_points_and_more():
-    """SLSQP is SciPy's. Of several local maxima ours is lower once in a hundred times at most, and more often higher."""
+    """SLSQP is SciPy's. Of several local maxima ours is lower once in a hundred times at most, more often higher."""
     merits = [*MERITS, me.exponential(0.5, -1, 1), me.exponential(20, -1, 1), me.power(100, 4)]
     merits.append(me.Merit("line", line, low=0, high=1, minimum=1, lipschitz=3, log_lipschitz=3))
     rng, gains = np.random.default_rng(0), []
