@@ -217,10 +217,10 @@ def sighted_shares_bound(
 ) -> NDArray[np.float64]:
     r"""Bound on what `sighted_shares` loses, on average, to the best sighted policy that knows the distributions.
 
-    .. math:: \frac{4.5}{g} \sqrt T + \max(1, 2 \sqrt{\beta_T}) \sqrt{2 T D_T} + t_1 + 2 + \frac K3, \qquad
-        \sqrt{\beta_T} = \sigma \sqrt{D_T + 2 \ln T} + \sqrt\lambda\, W,
+    .. math:: \frac{4.5}{g} \sqrt T + \max(1, 2 \sqrt{\beta_T}) \sqrt{2 T D_T} + t_1 + 2 + \frac K3
 
-    with :math:`g = 1/K - r`, :math:`D_T = d \ln(1 + T/\lambda d)` and :math:`t_1` as `sighted_turns` has it. The best
+    with :math:`\sqrt{\beta_T} = \sigma \sqrt{D_T + 2 \ln T} + \sqrt\lambda\, W`,
+    :math:`g = 1/K - r`, :math:`D_T = d \ln(1 + T/\lambda d)` and :math:`t_1` as `sighted_turns` has it. The best
     sighted policy is the one that earns most with the same shares on average.
 
     Parameters
