@@ -257,7 +257,7 @@ def test_a_merit_of_a_reader_s_own(best):
 
 def search(merit, low, high, c):
     play = merit.functions
-    return me.search_best(play.value, play.params, low, high, c)
+    return me.search_best(play.value, play.params, low, high, 1.0, c)
 
 
 @pytest.mark.parametrize("rate", [1.5, 5, 40])

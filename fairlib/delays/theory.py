@@ -72,9 +72,8 @@ def upper_merit_delayed_fairness_bound(game: SemiBandit, horizon: Horizons, *, q
     given = _take(game, horizon, q)
     failures, radius = _fcucb_d(given)
     waiting, learning = _any_plays(given)
-    with np.errstate(over="ignore"):
-        frequent = _blind(given) + given.log_slope * radius * learning * math.sqrt(given.ratio)
-    bound: NDArray[np.float64] = np.minimum(frequent, waiting + given.log_slope * radius * learning)
+    steepness = given.log_slope * radius
+    bound: NDArray[np.float64] = np.minimum(_frequent_plays(given, steepness), waiting + steepness * learning)
     return 2 * failures + 2 * bound
 
 
@@ -510,9 +509,7 @@ def _late(given: _Given, width: NDArray[np.float64], slope: float) -> NDArray[np
     The second charges each round in which too little has arrived with all that a round can cost.
     """
     waiting, learning = _any_plays(given)
-    with np.errstate(over="ignore"):  # where next to nothing arrives, there is no bound
-        frequent = _blind(given) + slope * width * learning * math.sqrt(given.ratio)
-    bound: NDArray[np.float64] = np.minimum(slope * width * (waiting + learning), frequent)
+    bound: NDArray[np.float64] = np.minimum(slope * width * (waiting + learning), _frequent_plays(given, slope * width))
     return bound
 
 
@@ -523,9 +520,13 @@ def _any_plays(given: _Given) -> tuple[NDArray[np.float64], NDArray[np.float64]]
         return plays * k / t + k * (np.ceil(24 * np.log(t) / q) + given.late), 2 * np.sqrt(2 * plays * k * t / q)
 
 
-def _blind(given: _Given) -> float:
-    """Bound how many plays are made in rounds with too little feedback, where no play is rare."""
-    return given.plays * (given.late + 1) + 8 * given.ratio * given.arms * (1 + math.log(given.arms)) / given.q
+def _frequent_plays(given: _Given, steepness: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum `steepness` / sqrt(M) over plays that are never rare, and charge all of a round with too little feedback."""
+    k, plays, ratio, q = given.arms, given.plays, given.ratio, given.q
+    _, learning = _any_plays(given)
+    with np.errstate(over="ignore"):
+        blind = plays * (given.late + 1) + 8 * ratio * k * (1 + math.log(k)) / q
+        return blind + steepness * learning * math.sqrt(ratio)
 
 
 def _missing(given: _Given) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

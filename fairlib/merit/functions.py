@@ -18,7 +18,6 @@ from fairlib.merit.step import (
     best_in_box,
     dinkelbach,
     exponential_in_box,
-    search,
     search_best,
     upper_ends,
 )
@@ -222,7 +221,7 @@ class Merit(Pluggable):
         layout.take(inner)
         if "best" not in self._parts:
             layout.functions["search_best"] = search_best
-            search = f"search_best({prefix}value_flat, params, low, high, c)"
+            search = f"search_best({prefix}value_flat, params, low, high, 1.0, c)"
             layout.texts.append(f"def {prefix}best_flat({BEST.flat}):\n    return {search}")
         layout.functions |= {"MeritFunctions": MeritFunctions, "dinkelbach": dinkelbach}
         solve = f"{prefix}solve_flat" if "solve" in self._parts else "dinkelbach"
@@ -640,7 +639,7 @@ def largest_merit(merit: MeritFunctions, low: float, high: float) -> float:
     """
     top = cut(high, merit)
     if merit.rising == 0.0:
-        top = search(merit.value, merit.params, cut(low, merit), top, 0.0, -1.0)
+        top = search_best(merit.value, merit.params, cut(low, merit), top, 0.0, -1.0)
     return merit.value(merit.params, top)
 
 

@@ -26,7 +26,6 @@ __all__ = [
     "upper_ends",
     "dinkelbach",
     "search_best",
-    "search",
 ]
 
 
@@ -168,36 +167,8 @@ def dinkelbach(merit: MeritFunctions, low: Any, high: Any, mu: Any) -> None:
 
 
 @helper
-def search_best(value: Any, params: Any, low: float, high: float, c: float) -> float:
-    """Search for the x in [low, high] with the largest ``f(x) (x - c)``: the best of 65 points, then golden sections.
-
-    Parameters
-    ----------
-    value : callable
-        The merit function, ``value(params, x)``.
-    params : ndarray
-        What it is set with.
-    low, high : float
-        The interval.
-    c : float
-        The trial value.
-
-    Returns
-    -------
-    float
-        The x; an end point exactly, any other to some 1e-9 of the interval's length.
-
-    Examples
-    --------
-    >>> round(search_best(lambda params, x: math.exp(-x * x), np.zeros(0), 0.0, 2.0, 0.0), 6)  # the root of 1/2
-    0.707107
-    """
-    return search(value, params, low, high, 1.0, c)
-
-
-@helper
-def search(value: Any, params: Any, low: float, high: float, slope: float, c: float) -> float:
-    """Search for the x in [low, high] with the largest ``f(x) (slope x - c)``, as `search_best` does.
+def search_best(value: Any, params: Any, low: float, high: float, slope: float, c: float) -> float:
+    """Search for the x in [low, high] with the largest ``f(x) (slope x - c)``: of 65 points, then by golden sections.
 
     Parameters
     ----------
@@ -208,17 +179,22 @@ def search(value: Any, params: Any, low: float, high: float, slope: float, c: fl
     low, high : float
         The interval.
     slope, c : float
-        The line by which the merit is multiplied; 0 and -1 for the merit itself.
+        The line by which the merit is multiplied: slope 1 and the trial value for the optimistic step, 0 and -1 for the
+        merit itself.
 
     Returns
     -------
     float
-        The x.
+        The x; an end point exactly, any other to some 1e-9 of the interval's length.
 
     Examples
     --------
-    >>> round(search(lambda params, x: x * (1.0 - x), np.zeros(0), 0.0, 1.0, 0.0, -1.0), 6)
-    0.5
+    >>> def hill(params, x):
+    ...     return math.exp(-x * x)
+    >>> round(search_best(hill, np.zeros(0), 0.0, 2.0, 1.0, 0.0), 6)  # the root of 1/2
+    0.707107
+    >>> search_best(hill, np.zeros(0), 0.0, 2.0, 0.0, -1.0)
+    0.0
     """
     step = (high - low) / 64
     chosen, largest = high, value(params, high) * (slope * high - c)
