@@ -59,10 +59,10 @@ def page(request: pytest.FixtureRequest, browser: webdriver.Chrome, tmp_path_fac
 
 
 @pytest.fixture
-def calm(browser: webdriver.Chrome) -> Iterator[None]:
-    """Ask for less motion."""
-    asked = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", asked)
+def motion(request: pytest.FixtureRequest, browser: webdriver.Chrome) -> Iterator[None]:
+    """Ask for this motion; what other tests asked of the same browser no longer holds."""
+    asked = {"name": "prefers-reduced-motion", "value": request.param}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [asked]})
     yield
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
@@ -94,7 +94,8 @@ def slow(browser: webdriver.Chrome) -> Iterator[None]:
     browser.execute_cdp_cmd("Animation.disable", {})
 
 
-@pytest.mark.usefixtures("slow")
+@pytest.mark.parametrize("motion", ["no-preference"], indirect=True)
+@pytest.mark.usefixtures("slow", "motion")
 def test_a_formula_says_what_the_slider_says(page: Path, browser: webdriver.Chrome) -> None:
     browser.get(page.as_uri())
     sliders = browser.find_elements(By.CSS_SELECTOR, ".slider")
@@ -111,7 +112,8 @@ def test_a_formula_says_what_the_slider_says(page: Path, browser: webdriver.Chro
     assert "mjx-mn" in browser.execute_script(LIT)
 
 
-@pytest.mark.usefixtures("calm")
+@pytest.mark.parametrize("motion", ["reduce"], indirect=True)
+@pytest.mark.usefixtures("motion")
 def test_nothing_lights_up_for_whoever_asks_for_less_motion(page: Path, browser: webdriver.Chrome) -> None:
     browser.get(page.as_uri())
     for i, slider in enumerate(browser.find_elements(By.CSS_SELECTOR, ".slider input"), start=1):
