@@ -29,7 +29,7 @@ help:
 	@echo "make mutants     plant 400 mistakes in the package, one at a time, and count those that no test notices (hours)"
 	@echo "make references  store the checked outputs and pictures of the chapters anew, and show what changed"
 	@echo "make figures     play the papers' figures as often as they did, and compare them with the book's (slow)"
-	@echo "make print       make a PDF and an EPUB of the book (needs Chromium or Google Chrome)"
+	@echo "make print       make a PDF and an EPUB of the book, and a PDF of the note (needs Chromium or Google Chrome)"
 	@echo "make offline     pack the book into one zip whose pages open from a disk"
 	@echo "make lab         open the chapters as notebooks in JupyterLab"
 	@echo "make sphinx      build the book once more, without Jupyter Book, into _build/sphinx/html"

@@ -130,4 +130,15 @@ def test_the_book_on_a_reader_is_well_formed(on_paper: tuple[Parts, str]) -> Non
     assert re.search(rb'class="[^"]*solution', files["book/solutions.xhtml"])
 
 
+def test_the_note_is_a_paper_of_four_to_six_pages(book: Path, tmp_path: Path) -> None:
+    printing.print_note(book, "https://example.org/", tmp_path / "note.html", tmp_path / "note.pdf")
+    assert 4 <= len(re.findall(rb"/Type /Page\b", (tmp_path / "note.pdf").read_bytes())) <= 6
+    page = BeautifulSoup((tmp_path / "note.html").read_text(encoding="utf-8"), "html.parser")
+    assert not page.select(".cell_input")
+    links = [str(link["href"]) for link in page.select("article a[href]")]
+    inside = [link[1:] for link in links if link.startswith("#")]
+    assert inside
+    assert all(page.find(id=link) for link in inside)
+
+
 HTML = "{http://www.w3.org/1999/xhtml}"

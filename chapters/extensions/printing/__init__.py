@@ -1,4 +1,4 @@
-"""Make one document of the built pages: a PDF that is printed by a browser, and an EPUB.
+"""Make one document of the built pages: a PDF that is printed by a browser, and an EPUB; and a PDF of the note.
 
 Run by `make print`, after `make book`. Solutions stand at the end, and of an explorer there is its picture.
 """
@@ -23,6 +23,7 @@ UNWANTED = (
     "script, style, button, input, .headerlink, .controls, details.code, .fair-answers, .toctree-wrapper, [role=status]"
 )
 LEFT_OUT = {f"chapters/{page}" for page in ("api", "cards", "figures", "map", "status", "teaching")}  # for a screen
+NOTE = "chapters/note"  # a paper of its own
 
 PAPER = """
 @page { size: A4; margin: 24mm 26mm 22mm; @bottom-center { content: counter(page); font: 9pt sans-serif; } }
@@ -85,7 +86,7 @@ def pages(html: Path) -> list[str]:
     """Return the names of the pages in their order, the front page first."""
     links = [str(link["href"]) for link in front_page(html).select(".bd-links a.reference.internal")]
     names = ["chapters/" + urlsplit(link).path.removesuffix(".html") for link in links if not link.startswith("#")]
-    return [name for name in ["chapters/index", *dict.fromkeys(names)] if name not in LEFT_OUT]
+    return [name for name in ["chapters/index", *dict.fromkeys(names)] if name not in {*LEFT_OUT, NOTE}]
 
 
 def name_in(page: str, anchor: str) -> str:
@@ -166,11 +167,6 @@ def one_page(html: Path, parts: list[tuple[str, str, Tag]], numbers: dict[str, i
 
     The contents give the number of the page of each part, as far as it is known.
     """
-    sheets = [
-        (html / "chapters" / urlsplit(str(link["href"])).path).resolve().as_uri()
-        for link in front_page(html).select("link[rel=stylesheet]")
-    ]
-    styles = "".join(f'<link rel="stylesheet" href="{sheet}">' for sheet in sheets)
     heads = "".join(
         f"@page {name} {{ @top-center {{ content: {quoted(title)}; font: 9pt sans-serif; }} }}"
         f" #{name} {{ page: {name}; }}"
@@ -182,11 +178,26 @@ def one_page(html: Path, parts: list[tuple[str, str, Tag]], numbers: dict[str, i
     )
     bodies = "".join(f'<div class="part">{body}</div>' for _, _, body in parts)
     title = parts[0][1]
+    return in_styles(
+        html,
+        title,
+        heads,
+        f'<div class="front"><h1>{escape(title)}</h1><p>A companion to papers on fair bandits</p></div>'
+        f'<nav class="part with-numbers"><h1>Contents</h1><ul>{contents}</ul></nav>{bodies}',
+    )
+
+
+def in_styles(html: Path, title: str, extra: str, body: str) -> str:
+    """Return a page for a browser to print, in the book's own styles and some extra ones."""
+    sheets = [
+        (html / "chapters" / urlsplit(str(link["href"])).path).resolve().as_uri()
+        for link in front_page(html).select("link[rel=stylesheet]")
+    ]
+    styles = "".join(f'<link rel="stylesheet" href="{sheet}">' for sheet in sheets)
     return (
         f'<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"{styles}<style>{PAPER}{heads}</style></head><body><main class='bd-main'><div class='bd-content'>"
-        f'<div class="front"><h1>{escape(title)}</h1><p>A companion to papers on fair bandits</p></div>'
-        f'<nav class="part with-numbers"><h1>Contents</h1><ul>{contents}</ul></nav>{bodies}</div></main></body></html>'
+        f"{styles}<style>{PAPER}{extra}</style></head><body><main class='bd-main'><div class='bd-content'>"
+        f"{body}</div></main></body></html>"
     )
 
 
@@ -233,6 +244,17 @@ def print_numbered(html: Path, parts: list[tuple[str, str, Tag]], page: Path, pd
     missing = [name for name, _, _ in parts[1:] if name not in numbers]
     if missing or before != numbers:
         sys.exit(f"The contents of {pdf} have wrong numbers of pages, or none: {missing or 'they moved'}")
+
+
+def print_note(html: Path, address: str, page: Path, pdf: Path) -> None:
+    """Print the note, with its code left out."""
+    body = article(html, NOTE, [NOTE], address)
+    for code in body.select(".cell_input"):
+        code.decompose()
+    heading = body.find("h1")
+    assert heading
+    page.write_text(in_styles(html, heading.get_text(" ", strip=True), "", str(body)), encoding="utf-8")
+    print_pdf(page, pdf)
 
 
 def files(parts: list[tuple[str, str, Tag]]) -> Iterator[tuple[str, bytes]]:
@@ -302,9 +324,11 @@ def write_epub(epub: Path, parts: list[tuple[str, str, Tag]]) -> None:
 
 
 def main(html: Path, out: Path) -> None:
-    """Make both."""
+    """Make all three."""
     out.mkdir(parents=True, exist_ok=True)
     front = front_page(html).select_one("link[rel=canonical]")  # there is one if the book has an address
-    parts = collect(html, str(front["href"]).removesuffix("chapters/index.html") if front else "")
+    address = str(front["href"]).removesuffix("chapters/index.html") if front else ""
+    print_note(html, address, out / "note.html", out / "note.pdf")
+    parts = collect(html, address)
     print_numbered(html, parts, out / "book.html", out / "fair-bandits.pdf")
     write_epub(out / "fair-bandits.epub", parts)
