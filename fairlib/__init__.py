@@ -27,6 +27,7 @@ from fairlib.deploy.player import Choice, Player
 from fairlib.engine.check_policy import check_policy
 from fairlib.engine.simulate import simulate
 from fairlib.engine.stepping import trace
+from fairlib.experiments.compare import Comparison, compare
 from fairlib.experiments.statistics import Estimate, estimate, paired_t
 from fairlib.experiments.sweep import SweepError, sweep
 from fairlib.merit import Merit
@@ -54,6 +55,7 @@ __all__ = [
     "Arms",
     "Bandit",
     "Choice",
+    "Comparison",
     "ContextBandit",
     "ContextPolicy",
     "Delay",
@@ -73,6 +75,7 @@ __all__ = [
     "bernoulli",
     "beta",
     "check_policy",
+    "compare",
     "epsilon_greedy",
     "estimate",
     "gaussian",

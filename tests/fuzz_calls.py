@@ -346,6 +346,11 @@ def game() -> fl.Bandit:
     return fl.Bandit(fl.bernoulli([0.5, 0.25]))
 
 
+@cache
+def compared() -> fl.Comparison:
+    return fl.compare([fl.ucb1(), fl.uniform()], game(), 10, runs=20)
+
+
 def people() -> Any:
     return ranks.separate_groups([[1.0, 2.0], [3.0, 0.5]], [0.0, 1.0], sd=0.5)
 
@@ -402,7 +407,14 @@ LOG = Argument(
     lambda: 4 * [replay.Logged(0, 1.0, 0.5), replay.Logged(1, 0.0, 0.5)], an(Sequence, np.ndarray, fits=is_empty)
 )
 
+MEASURED = of("regret", one_of("reward", "regret"))
+IN_GAME = {"game": of("game", one_of("game"))}
+
 METHODS: dict[str, Callable[[], Any]] = {
+    "Comparison.values": lambda: compared().values,
+    "Comparison.ranks": lambda: compared().ranks,
+    "Comparison.front": lambda: compared().front,
+    "Comparison.latex": lambda: compared().latex,
     "Player.choose": lambda: context_player().choose,
     "Player.observe": lambda: player().observe,
     "Player.forget": lambda: player().forget,
@@ -449,6 +461,15 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
         "part": of(None, either(one_of(None), part)),
         "executor": of(None, one_of(None)),
     },
+    "compare": {
+        "policies": Argument(lambda: [fl.ucb1(), fl.uniform()], nothing),
+        "games": Argument(game, an(fl.Bandit, fl.ContextBandit)),
+        "runs": of(20, fits(checks.Integer(20))),
+    },
+    "Comparison.values": {**IN_GAME, "measure": MEASURED},
+    "Comparison.ranks": {**IN_GAME, "measure": MEASURED},
+    "Comparison.front": {**IN_GAME, "first": MEASURED, "second": MEASURED},
+    "Comparison.latex": {"measure": MEASURED},
     # Lists of lists and of objects
     "delays.empirical": {"delays": of([[1, 2], [3]], list_of(fits(_WholeRounds())))},
     "ranks.flat": {"distributions": Argument(laws, nothing)},

@@ -1,0 +1,654 @@
+"""Compare policies: every policy in every game, and what the runs say of each measure."""
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
+
+from fairlib import checks
+from fairlib.checks import Horizon, checked
+from fairlib.core.arms import Bandit
+from fairlib.core.contexts import ContextBandit, ContextPolicy
+from fairlib.core.policy import Policy
+from fairlib.core.result import Result
+from fairlib.engine.seeding import AnySeed
+from fairlib.engine.simulate import simulate
+from fairlib.engine.stepping import AnyPolicy, Problem, make_session
+from fairlib.experiments.statistics import Estimate, estimate, paired_t
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["Comparison", "compare"]
+
+_Maker = AnyPolicy | Callable[[Any, int], AnyPolicy]
+Name = Annotated[str, checks.Text()]
+Level = Annotated[float, checks.Real(above=0, below=1)]
+
+_RESAMPLES = 1000  # of the runs, for a front
+_ON_FRONT = 0.95  # of the resamples: then a policy is surely on the front
+_SAME = 1e-9  # of the largest: what sums in another order may differ by
+_CLOSE = 0.05  # of the lowest mean: a policy that is surely as close is in bold as well
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """What policies did in games, run by run; made by `compare`.
+
+    Every measure but `reward` is a loss: less is better. Run i has the same seed for every policy, so that two policies
+    of one game are compared run by run.
+
+    Parameters
+    ----------
+    horizon : int
+        Number of rounds T.
+    results : dict
+        The `Result` of each pair of names, (game, policy), recorded after round T.
+    unfit : dict
+        Why a policy could not play a game, for each such pair of names.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> game = fl.Bandit(fl.bernoulli([0.5, 0.9]))
+    >>> compare([fl.uniform(), fl.ucb1(), fl.thompson_beta()], game, 1000, runs=50)
+    Comparison: 3 policies in 1 game, 1,000 rounds, 50 runs
+      game: reward and regret of 3 policies
+    """
+
+    horizon: int
+    results: Mapping[tuple[str, str], Result]
+    unfit: Mapping[tuple[str, str], str]
+
+    @property
+    def games(self) -> list[str]:
+        """The names of the games in which somebody played."""
+        return list(dict.fromkeys(game for game, _ in self.results))
+
+    @property
+    def runs(self) -> int:
+        """The number of runs of each pair."""
+        return len(next(iter(self.results.values())).reward)
+
+    @checked
+    def measures(self, game: Name) -> list[str]:
+        """Return what was measured in a game: its rewards, and its regrets and other losses.
+
+        Parameters
+        ----------
+        game : str
+            The game's name.
+
+        Returns
+        -------
+        list of str
+            The names.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If nobody played a game of this name.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> from fairlib.shares import SharedBandit
+        >>> game = SharedBandit(fl.bernoulli([0.5, 0.9]), shares=[0.2, 0.2])
+        >>> compare([fl.uniform()], {"shares": game}, 10, runs=20).measures("shares")
+        ['reward', 'regret', 'r_regret', 'violation', 'deficit']
+        """
+        return list(_after_last_round(next(iter(self._played(game).values()))))
+
+    @checked
+    def values(self, game: Name, measure: Name) -> "pd.DataFrame":
+        """Return what each run came to.
+
+        Parameters
+        ----------
+        game, measure : str
+            The names of the game and of the measure.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each run, a column for each policy.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there is no such game, or no such measure in it.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> game = fl.Bandit(fl.bernoulli([0.5, 0.9]))
+        >>> compare([fl.uniform(), fl.ucb1()], game, 100, runs=20).values("game", "regret").shape
+        (20, 2)
+        """
+        import pandas as pd  # here, as the import of the package must stay quick
+
+        played = self._played(game)
+        known = self.measures(game)
+        if measure not in known:
+            raise ValueError(f"measure must be one of {game!r}, {', '.join(known)}, not {measure!r}")
+        return pd.DataFrame({name: _after_last_round(result)[measure] for name, result in played.items()})
+
+    def frame(self) -> "pd.DataFrame":
+        """Return a table of all measures.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each game, measure and policy; the mean of the runs, its standard error, the median and the worst
+            run.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> game = fl.Bandit(fl.bernoulli([0.5, 0.9]))
+        >>> made = compare([fl.uniform(), fl.ucb1()], game, 100, runs=20)
+        >>> made.frame().loc["game", "regret", "uniform"].round(1).to_dict()
+        {'mean': 19.5, 'error': 0.5, 'median': 19.6, 'worst': 24.4}
+        """
+        import pandas as pd
+
+        rows = {}
+        for game in self.games:
+            for measure in self.measures(game):
+                for name, runs in self.values(game, measure).items():
+                    worst = runs.min() if measure == "reward" else runs.max()
+                    rows[game, measure, name] = [*estimate(runs), runs.median(), worst]
+        found = pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "error", "median", "worst"])
+        found.index = pd.MultiIndex.from_tuples(rows, names=["game", "measure", "policy"])
+        return found
+
+    @checked
+    def ranks(self, game: Name, measure: Name, level: Level = 0.05) -> "pd.DataFrame":
+        """Return between which ranks each policy is.
+
+        All pairs of policies are compared by the paired t test, with Holm's correction for their number: if two
+        policies do equally well, some pair of equals is told apart with a probability of at most `level` (as far as
+        means of the runs are normal).
+
+        Parameters
+        ----------
+        game, measure : str
+            The names of the game and of the measure.
+        level : float
+            Probability of an error, above 0 and below 1.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each policy, the best mean first: mean, standard error, `best`, 1 and the number of policies that
+            are surely better, and `worst`, the number of those that are not surely worse.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there is no such game or measure, or `level` is out of range.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> game = fl.Bandit(fl.bernoulli([0.5, 0.9]))
+        >>> policies = {"one": fl.ucb1(), "the same": fl.ucb1(), "chance": fl.uniform()}
+        >>> compare(policies, game, 1000, runs=20).ranks("game", "regret")[["best", "worst"]].values.tolist()
+        [[1, 2], [1, 2], [3, 3]]
+        """
+        import pandas as pd
+
+        runs = self.values(game, measure)
+        better = _surely_better(_as_losses(measure, runs), level)
+        found = pd.DataFrame(
+            {
+                "mean": runs.mean(),
+                "error": runs.std(ddof=1) / math.sqrt(self.runs),
+                "best": 1 + better.sum(axis=0),
+                "worst": runs.shape[1] - better.sum(axis=1),
+            }
+        )
+        return found.sort_values("mean", ascending=measure != "reward", kind="stable")
+
+    @checked
+    def front(self, game: Name, first: Name, second: Name) -> "pd.DataFrame":
+        """Return which policies are on the Pareto front of two measures, and how surely.
+
+        A policy is on the front if no other has means that are at least as good in both measures and better in one.
+
+        Parameters
+        ----------
+        game, first, second : str
+            The names of the game and of the two measures.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each policy: the two means, `front`, whether it is on the front, and `kept`, the fraction of 1,000
+            resamples of the runs in which it is.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there is no such game or measure.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> from fairlib.shares import SharedBandit, fair_ucb
+        >>> game = SharedBandit(fl.bernoulli([0.5, 0.9]), shares=[0.25, 0.25])
+        >>> policies = [fl.uniform(), fl.ucb1(), fair_ucb([0.25, 0.25])]
+        >>> compare(policies, game, 1000, runs=50).front("game", "regret", "deficit")["front"].to_dict()
+        {'uniform': False, 'UCB1': True, 'FAIR-UCB': True}
+        """
+        pair = [self.values(game, each) for each in (first, second)]
+        losses = np.stack([_as_losses(measure, runs) for measure, runs in zip((first, second), pair, strict=True)])
+        drawn = np.random.default_rng(0).multinomial(self.runs, np.full(self.runs, 1 / self.runs), _RESAMPLES)
+        kept = _undominated(np.einsum("sr,mrp->smp", drawn / self.runs, losses)).mean(axis=0)
+        found = pair[0].mean().to_frame(first)
+        found[second] = pair[1].mean()
+        found["front"], found["kept"] = _undominated(losses.mean(axis=1)), kept
+        return found
+
+    @checked
+    def profile(self, measure: Name) -> "pd.DataFrame":
+        """Return the performance profile of a loss: in how many games each policy is within a factor of the best.
+
+        Parameters
+        ----------
+        measure : str
+            The name of the measure; games that lack it do not count, nor those in which the best policy loses nothing
+            or gains.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each factor that occurs, from 1 on, a column for each policy: the share of the games in which its
+            mean is at most so many times the lowest. A game that it does not fit counts against it.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there is no game in which the measure is positive for all, or it is the reward.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> games = {str(gap): fl.Bandit(fl.bernoulli([0.5, 0.5 + gap])) for gap in (0.1, 0.4)}
+        >>> compare([fl.uniform(), fl.ucb1()], games, 1000, runs=20).profile("regret").loc[1].to_dict()
+        {'uniform': 0.0, 'UCB1': 1.0}
+        """
+        import pandas as pd
+
+        if measure == "reward":
+            raise ValueError("measure must be a loss, not 'reward'")
+        means = {game: self.values(game, measure).mean() for game in self.games if measure in self.measures(game)}
+        ratios = pd.DataFrame({game: each / each.min() for game, each in means.items() if each.min() > 0}).T
+        if ratios.empty:
+            raise ValueError(f"measure must be positive for all policies of some game, which {measure!r} is not")
+        factors = sorted({1.0, *ratios.stack().dropna()})
+        return pd.DataFrame([(ratios <= factor).mean() for factor in factors], index=pd.Index(factors, name="factor"))
+
+    @checked
+    def table(self, measure: Name) -> "pd.DataFrame":
+        """Return a measure as people read it: means with their errors; `table(...).to_html()` is a table for a page.
+
+        Parameters
+        ----------
+        measure : str
+            The name of the measure.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each policy, a column for each game that has the measure, of texts: ``'12.3 ± 0.4'``, one number
+            where it is the same in every run, and nothing where the policy does not fit.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If no game has the measure.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> game = fl.Bandit(fl.bernoulli([0.5, 0.9]))
+        >>> compare([fl.uniform(), fl.ucb1()], game, 1000, runs=20).table("regret")
+                        game
+        uniform  200.0 ± 1.3
+        UCB1      20.8 ± 1.4
+        """
+        return self._cells(measure).map(lambda cell: cell if isinstance(cell, str) else "")
+
+    @checked
+    def latex(self, measure: Name) -> str:
+        r"""Return a measure as a table for LaTeX, with the rules of the package booktabs.
+
+        In each game the best mean is in bold, and with it every policy that is surely (by three standard errors of the
+        paired difference) within 5 per cent of it.
+
+        Parameters
+        ----------
+        measure : str
+            The name of the measure.
+
+        Returns
+        -------
+        str
+            The table.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If no game has the measure.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> game = fl.Bandit(fl.bernoulli([0.5, 0.9]))
+        >>> print(compare([fl.uniform(), fl.ucb1()], game, 1000, runs=20).latex("regret"))
+        \begin{tabular}{lr}
+        \toprule
+         & game \\
+        \midrule
+        uniform & $200.0 \pm 1.3$ \\
+        UCB1 & $\mathbf{20.8 \pm 1.4}$ \\
+        \bottomrule
+        \end{tabular}
+        """
+        cells = self._cells(measure)
+        bold = {game: _close_to_best(_as_losses(measure, self.values(game, measure))) for game in cells}
+        lines = [" & ".join(["", *map(_escaped, cells)])]
+        for name, row in cells.iterrows():
+            line = [_escaped(str(name))]
+            for game, cell in row.items():
+                number = cell.replace("±", r"\pm").replace(",", "{,}") if isinstance(cell, str) else ""
+                best = number and bold[game][self.values(game, measure).columns.get_loc(name)]
+                line.append(f"$\\mathbf{{{number}}}$" if best else f"${number}$" if number else "")
+            lines.append(" & ".join(line))
+        head, *body = [f"{line} \\\\" for line in lines]
+        columns = "l" + "r" * cells.shape[1]
+        return "\n".join(
+            [
+                f"\\begin{{tabular}}{{{columns}}}",
+                r"\toprule",
+                head,
+                r"\midrule",
+                *body,
+                r"\bottomrule",
+                r"\end{tabular}",
+            ]
+        )
+
+    @checked
+    def plot(self, game: Name, first: Name, second: Name) -> "Figure":
+        """Draw two measures of a game against each other, with their Pareto front.
+
+        Parameters
+        ----------
+        game, first, second : str
+            The names of the game and of the two measures.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A point for each policy, with standard errors: full if it is on the front in 95 per cent of the resamples of
+            `front`, a ring if it is on the front by its means only, and a cross if it is not.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there is no such game or measure.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> game = fl.Bandit(fl.bernoulli([0.5, 0.9]))
+        >>> figure = compare([fl.uniform(), fl.ucb1()], game, 100, runs=20).plot("game", "regret", "reward")
+        >>> figure.axes[0].get_xlabel()
+        'regret'
+        """
+        from matplotlib.figure import Figure
+
+        front = self.front(game, first, second)
+        errors = [self.values(game, each).std(ddof=1) / math.sqrt(self.runs) for each in (first, second)]
+        figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+        axes = figure.subplots()
+        for i, (name, row) in enumerate(front.iterrows()):
+            sure = row["front"] and row["kept"] >= _ON_FRONT
+            axes.errorbar(
+                row[first],
+                row[second],
+                yerr=errors[1].iloc[i],
+                xerr=errors[0].iloc[i],
+                fmt="o" if row["front"] else "x",
+                color="#0072b2" if row["front"] else "#6b7280",
+                markerfacecolor=None if sure else "none",
+            )
+            axes.annotate(str(name), (row[first], row[second]), (5, 4), textcoords="offset points", fontsize=9)
+        axes.set(xlabel=first.replace("_", " "), ylabel=second.replace("_", " "), title=game)
+        return figure
+
+    def __repr__(self) -> str:
+        policies = len({name for _, name in self.results})
+        lines = [
+            f"Comparison: {_many(policies, 'policy', 'policies')} in {_many(len(self.games), 'game', 'games')}, "
+            f"{self.horizon:,} rounds, {self.runs:,} runs"
+        ]
+        for game in self.games:
+            *others, last = self.measures(game)
+            said = f"{', '.join(others)} and {last}" if others else last
+            lines.append(f"  {game}: {said} of {_many(len(self._played(game)), 'policy', 'policies')}")
+        lines += [f"  {policy!r} does not fit {game!r}: {why}" for (game, policy), why in self.unfit.items()]
+        return "\n".join(lines)
+
+    def _played(self, game: str) -> dict[str, Result]:
+        found = {name: result for (each, name), result in self.results.items() if each == game}
+        if not found:
+            raise ValueError(f"game must be one of {', '.join(map(repr, self.games))}, not {game!r}")
+        return found
+
+    def _cells(self, measure: str) -> "pd.DataFrame":
+        import pandas as pd
+
+        games = [game for game in self.games if measure in self.measures(game)]
+        if not games:
+            known = dict.fromkeys(each for game in self.games for each in self.measures(game))
+            raise ValueError(f"measure must be one of {', '.join(known)}, not {measure!r}")
+        said = {game: {name: _said(runs) for name, runs in self.values(game, measure).items()} for game in games}
+        names = dict.fromkeys(name for _, name in self.results)
+        return pd.DataFrame(said, index=[name for name in names if any(name in cells for cells in said.values())])
+
+
+@checked
+def compare(
+    policies: Mapping[str, _Maker] | Iterable[AnyPolicy],
+    games: Mapping[str, Problem] | Problem,
+    horizon: Horizon,
+    *,
+    runs: Annotated[int, checks.Integer(20)] = 100,
+    seed: AnySeed = 0,
+    progress: Annotated[bool, checks.Flag()] = False,
+) -> Comparison:
+    """Let every policy play every game that it fits, with the same seed.
+
+    Before anything is played, each policy is tried on each game. Who does not fit is left out, with the reason.
+
+    Parameters
+    ----------
+    policies : dict or list
+        Policies by name, or a list of policies with names of their own. In a dict there may be, in place of a policy, a
+        function ``(game, horizon) -> policy``, so that a policy is made for each game and for the horizon.
+    games : dict, Bandit or ContextBandit
+        Games by name, or one game, which is then called ``'game'``.
+    horizon : int
+        Number of rounds T, at least 1.
+    runs : int
+        Number of independent runs of each pair, at least 20. For losses that are large in few runs take 100 or more.
+    seed : int or numpy.random.SeedSequence
+        Where all chance comes from, the same for each pair.
+    progress : bool
+        Show a bar that counts the pairs.
+
+    Returns
+    -------
+    Comparison
+        The results, with tables, ranks, fronts and pictures of them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range, a function is not one of game and horizon or returns no
+        policy, two policies have the same name, or no policy fits any game.
+
+    Examples
+    --------
+    >>> import fairlib as fl
+    >>> from fairlib.shares import SharedBandit, fair_ucb
+    >>> games = {"even": fl.Bandit(fl.bernoulli([0.5, 0.6])),
+    ...          "owed": SharedBandit(fl.bernoulli([0.5, 0.9]), shares=[0.2, 0.2])}
+    >>> policies = {"UCB1": fl.ucb1(), "FAIR-UCB": lambda game, horizon: fair_ucb(game.shares)}
+    >>> made = compare(policies, games, 1000, runs=20)
+    >>> made.unfit
+    {('even', 'FAIR-UCB'): "'Bandit' object has no attribute 'shares'"}
+    >>> made.table("deficit")
+                     owed
+    UCB1      148.7 ± 3.3
+    FAIR-UCB          0.2
+    """
+    from tqdm.auto import tqdm  # here, as the import of the package must stay quick
+
+    makers, problems = _named_policies(policies), _named_games(games)
+    fitting: dict[tuple[str, str], AnyPolicy] = {}
+    unfit: dict[tuple[str, str], str] = {}
+    for game, problem in problems.items():
+        for name, maker in makers.items():
+            try:
+                policy = maker if isinstance(maker, Policy | ContextPolicy) else maker(problem, horizon)
+                if isinstance(policy, Policy | ContextPolicy):
+                    make_session(problem, policy)
+                    policy.check_horizon(horizon)
+            except (TypeError, ValueError, AttributeError) as error:
+                unfit[game, name] = str(error)
+                continue
+            if not isinstance(policy, Policy | ContextPolicy):
+                raise TypeError(f"policies[{name!r}] must return a policy for {game!r}, not {checks.shown(policy)}")
+            fitting[game, name] = policy
+    if not fitting:
+        raise ValueError(f"policies must fit a game, and none does: {next(iter(unfit.values()))}")
+    results = {}
+    for game, name in tqdm(fitting, unit=" pairs", disable=not progress):
+        results[game, name] = simulate(
+            problems[game], fitting[game, name], horizon, runs=runs, seed=seed, rounds=[horizon]
+        )
+    return Comparison(horizon, results, unfit)
+
+
+def _named_policies(policies: Any) -> dict[str, _Maker]:
+    """Return policies by name, each a policy or a function of game and horizon."""
+    if isinstance(policies, Policy | ContextPolicy) or not isinstance(policies, Iterable):
+        raise TypeError(f"policies must be a dict or a list of policies, not {checks.shown(policies)}")
+    if not isinstance(policies, Mapping):
+        listed = list(policies)
+        for i, each in enumerate(listed):
+            checks.instance(f"policies[{i}]", each, Policy | ContextPolicy, "a policy, such as ucb1()")
+        names = [each.name for each in listed]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"policies must have different names, not {twice[0]!r} twice: give a dict")
+        policies = dict(zip(names, listed, strict=True))
+    for name, maker in policies.items():
+        checks.text("the names of policies", name)
+        if isinstance(maker, Policy | ContextPolicy):
+            continue
+        try:
+            inspect.signature(maker).bind(None, 1)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"policies[{name!r}] must be a policy or a function of game and horizon, not {checks.shown(maker)}"
+            ) from None
+    if not policies:
+        raise ValueError("policies must be one or more, not none")
+    return dict(policies)
+
+
+def _named_games(games: Any) -> dict[str, Problem]:
+    """Return games by name."""
+    named = games if isinstance(games, Mapping) else {"game": games}
+    for name, game in named.items():
+        checks.text("the names of games", name)
+        checks.instance(f"games[{name!r}]", game, Bandit | ContextBandit, "a Bandit or a ContextBandit")
+    if not named:
+        raise ValueError("games must be one or more, not none")
+    return dict(named)
+
+
+def _after_last_round(result: Result) -> dict[str, NDArray[np.float64]]:
+    """Return each number that was recorded of a run, by name."""
+    found = {name: each[:, -1] for name, each in vars(result).items() if _of_runs(each, result)}
+    return {"reward": found.pop("reward"), "regret": found.pop("regret"), **found}
+
+
+def _of_runs(value: Any, result: Result) -> bool:
+    return isinstance(value, np.ndarray) and value.shape == result.reward.shape
+
+
+def _as_losses(measure: str, runs: "pd.DataFrame") -> NDArray[np.float64]:
+    return np.asarray(-runs if measure == "reward" else runs, np.float64)
+
+
+def _surely_better(losses: NDArray[np.float64], level: float) -> NDArray[np.bool_]:
+    """Return which policy is surely better than which: by Holm's method over all pairs, shape (policies, policies)."""
+    count = losses.shape[1]
+    pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
+    tie = _SAME * np.abs(losses).max()
+    alike = [np.abs(losses[:, i] - losses[:, j]).max() <= tie for i, j in pairs]
+    t = np.array(
+        [0.0 if same else paired_t(losses[:, i], losses[:, j]) for (i, j), same in zip(pairs, alike, strict=True)]
+    )
+    p = 2 * stdtr(len(losses) - 1, -np.abs(t))
+    better = np.zeros((count, count), np.bool_)
+    for rank, k in enumerate(np.argsort(p, kind="stable")):
+        if p[k] > level / (len(pairs) - rank):
+            break
+        i, j = pairs[k] if t[k] < 0 else pairs[k][::-1]
+        better[i, j] = True
+    return better
+
+
+def _undominated(means: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return who is on the front, for means of shape (..., 2, policies)."""
+    tie = _SAME * np.abs(means).max(axis=-1)[..., None, None]
+    beyond = means[..., :, None] - means[..., None, :]  # of the other's loss
+    beaten = np.all(beyond <= tie, axis=-3) & np.any(beyond < -tie, axis=-3)
+    return np.asarray(~np.any(beaten, axis=-2))
+
+
+def _close_to_best(losses: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return who is best, or surely within `_CLOSE` of the best."""
+    best = losses[:, losses.mean(axis=0).argmin()]
+    extra = [estimate(own - best) for own in losses.T]
+    return np.array([each.mean + 3 * each.error <= _CLOSE * abs(best.mean()) for each in extra])
+
+
+def _said(runs: "pd.Series[float]") -> str:
+    """Return a mean with its error, to two digits of the error; one number if all runs are the same."""
+    found = Estimate(*estimate(runs))
+    if np.ptp(runs) <= _SAME * max(1.0, abs(found.mean)):
+        return f"{found.mean:,.4g}" if abs(found.mean) < 1000 else f"{found.mean:,.0f}"
+    return f"{found:,.{max(0, 1 - math.floor(math.log10(found.error)))}f}"
+
+
+def _escaped(text: str) -> str:
+    for letter in "&%$#_{}":
+        text = text.replace(letter, f"\\{letter}")
+    return text
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count} {one if count == 1 else more}"

@@ -1,0 +1,223 @@
+"""Several policies in several games, and what is said of the runs."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import fairlib as fl
+from fairlib.baselines import linear
+from fairlib.core.contexts import sphere
+from fairlib.experiments.compare import Comparison
+from fairlib.shares import SharedBandit, fair_ucb, t_fair_ucb
+
+OWED = SharedBandit(fl.bernoulli([0.4, 0.5, 0.8]), shares=[0.2, 0.3, 0.0])
+PLAIN = fl.Bandit(fl.bernoulli([0.5, 0.6]))
+POLICIES: dict[str, Any] = {
+    "chance": fl.uniform(),
+    "UCB1": fl.ucb1(),
+    "again": fl.ucb1(),
+    "FAIR-UCB": lambda game, horizon: fair_ucb(game.shares),
+}
+
+
+@pytest.fixture(scope="module")
+def made() -> Comparison:
+    return fl.compare(POLICIES, {"owed": OWED, "plain": PLAIN}, 500, runs=40, seed=3)
+
+
+def of_runs(**losses: list[float]) -> Comparison:
+    """Return the comparison of policies whose regrets these are."""
+    results = {}
+    for name, regret in losses.items():
+        runs = len(regret)
+        column = np.reshape(regret, (runs, 1)).astype(float)
+        results["game", name] = fl.Result(np.array([10]), np.full((runs, 1, 2), 5), 10 - column, column)
+    return Comparison(10, results, {})
+
+
+def test_each_pair_is_what_simulate_plays(made):
+    for name, policy in (("chance", fl.uniform()), ("FAIR-UCB", fair_ucb([0.2, 0.3, 0.0]))):
+        alone = fl.simulate(OWED, policy, 500, runs=40, seed=3, rounds=[500])
+        for measure in made.measures("owed"):
+            assert (made.values("owed", measure)[name] == getattr(alone, measure)[:, 0]).all()
+
+
+def test_the_frame_has_what_the_runs_say(made):
+    frame = made.frame()
+    assert set(frame.index.get_level_values("game")) == {"owed", "plain"}
+    runs = made.values("owed", "deficit")["UCB1"]
+    said = frame.loc["owed", "deficit", "UCB1"]
+    assert said.tolist() == [*fl.estimate(runs), np.median(runs), max(runs)]
+    assert frame.loc["plain", "reward", "chance"]["worst"] == made.values("plain", "reward")["chance"].min()
+
+
+def test_who_does_not_fit_is_left_out_with_the_reason():
+    policies: dict[str, Any] = {
+        **POLICIES,
+        "short": t_fair_ucb([0.2, 0.3, 0.0], 100),
+        "of the horizon": lambda game, horizon: t_fair_ucb(game.shares, horizon),
+        "two arms": fair_ucb([0.1, 0.1]),
+        "contexts": linear.at_random(),
+    }
+    games: dict[str, Any] = {"owed": OWED, "contexts": fl.ContextBandit(sphere(3, [0.6, 0.8]))}
+    found = fl.compare(policies, games, 200, runs=20)
+    assert {name for game, name in found.unfit if game == "owed"} == {"short", "two arms", "contexts"}
+    assert "at most 100" in found.unfit["owed", "short"]
+    assert {name for game, name in found.results if game == "contexts"} == {"contexts"}
+    assert "of the horizon" in found.values("owed", "regret")
+    for why in found.unfit.values():
+        assert why in repr(found)
+
+
+def test_ranks_are_those_of_holm(made):
+    names = list(POLICIES)
+    runs = made.values("owed", "r_regret")
+    pairs = [(one, other) for i, one in enumerate(names) for other in names[i + 1 :]]
+    p = [
+        stats.ttest_rel(runs[one], runs[other]).pvalue if (runs[one] != runs[other]).any() else 1.0
+        for one, other in pairs
+    ]
+    for level in (1e-6, 0.05, 0.5):
+        adjusted = [max((len(p) - i) * each for i, each in enumerate(sorted(p)) if each <= own) for own in p]
+        apart = [each <= level for each in adjusted]
+        better = [
+            pair if runs[pair[0]].mean() < runs[pair[1]].mean() else pair[::-1]
+            for pair, told in zip(pairs, apart, strict=True)
+            if told
+        ]
+        ranks = made.ranks("owed", "r_regret", level)
+        assert better
+        for name in names:
+            assert ranks.loc[name, "best"] == 1 + sum(name == worse for _, worse in better)
+            assert ranks.loc[name, "worst"] == len(names) - sum(name == first for first, _ in better)
+
+
+def test_equals_are_told_apart_as_rarely_as_is_said():
+    """Eight equal policies, 400 times: an error in at most one comparison of twenty."""
+    draw, errors = np.random.default_rng(20), 0
+    for _ in range(400):
+        made = of_runs(**{f"policy {i}": list(draw.normal(size=20)) for i in range(8)})
+        ranks = made.ranks("game", "regret")
+        errors += bool((ranks["best"] > 1).any())
+    assert errors / 400 < 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
+    assert errors > 0
+
+
+def test_more_reward_is_better_and_less_of_all_else(made):
+    assert made.ranks("plain", "reward").index[0] == made.ranks("plain", "regret").index[0]
+    front = made.front("plain", "reward", "regret")
+    assert front["front"].sum() == front.loc[["UCB1", "again"]]["front"].sum() == 2
+
+
+def test_sums_in_another_order_are_a_tie():
+    alike = of_runs(one=[1000.0] * 20, other=[1000.0 + 1e-12] * 20)
+    assert alike.ranks("game", "regret")[["best", "worst"]].to_numpy().tolist() == [[1, 2], [1, 2]]
+    assert alike.front("game", "regret", "reward")["front"].all()
+    assert alike.table("regret")["game"].tolist() == ["1,000", "1,000"]
+
+
+def test_the_front_and_how_surely(made):
+    steady = of_runs(good=[1.0, 1.1] * 10, bad=[2.0, 2.1] * 10, same=[1.1, 1.0] * 10)
+    front = steady.front("game", "regret", "reward")
+    assert front["front"].to_dict() == {"good": True, "bad": False, "same": True}
+    assert front.loc["bad", "kept"] == 0
+    assert 0.4 < front.loc["good", "kept"] < 0.75  # as often as `same` has no smaller mean in a resample
+    front = made.front("owed", "regret", "deficit")
+    assert front["front"].to_dict() == {"chance": False, "UCB1": True, "again": True, "FAIR-UCB": True}
+    assert (front["kept"] == front["front"]).all()
+
+
+def test_the_profile_counts_games_within_a_factor():
+    results, losses = {}, {("a", "one"): 1, ("a", "two"): 2, ("b", "one"): 9, ("b", "two"): 3, ("c", "one"): 5}
+    for pair, loss in losses.items():
+        column = np.full((20, 1), float(loss))
+        results[pair] = fl.Result(np.array([10]), np.full((20, 1, 2), 5), column, column)
+    profile = Comparison(10, results, {}).profile("regret")
+    assert profile.index.tolist() == [1, 2, 3]
+    assert profile["one"].tolist() == [2 / 3, 2 / 3, 1]
+    assert profile["two"].tolist() == [1 / 3, 2 / 3, 2 / 3]
+
+
+def test_cells_have_as_many_digits_as_the_error_allows():
+    draw = np.random.default_rng(0)
+    cells = of_runs(
+        wide=list(12_345 + 800 * draw.normal(size=25)),
+        exact=[0.5] * 25,
+        fine=list(0.012 + 0.001 * draw.normal(size=25)),
+    ).table("regret")["game"]
+    assert cells["exact"] == "0.5"
+    assert [len(cells["fine"].split(" ± ")[i].partition(".")[2]) for i in (0, 1)] == [5, 5]
+    assert cells["wide"].count(",") == 1
+    assert "." not in cells["wide"]
+
+
+def test_bold_is_who_is_surely_close_to_the_best_and_never_noise():
+    noise = [100.0, 200.0] * 20
+    text = of_runs(best=[100.0] * 40, close=[104.0] * 40, off=[106.0] * 40, noisy=[each - 49 for each in noise]).latex(
+        "regret"
+    )
+    bold = {line.split(" & ")[0] for line in text.splitlines() if "mathbf" in line}
+    assert bold == {"best", "close"}
+
+
+def test_tables_are_safe_to_paste():
+    made = fl.compare({"a_b & <i>c</i>": fl.uniform()}, {"50%": PLAIN}, 50, runs=20)
+    assert r"a\_b \& <i>c</i>" in made.latex("regret")
+    assert r" & 50\% \\" in made.latex("regret")
+    assert "&lt;i&gt;" in made.table("regret").to_html()
+
+
+def test_the_picture_has_a_point_for_each_policy(made):
+    figure = made.plot("owed", "regret", "deficit")
+    axes = figure.axes[0]
+    assert [each.get_text() for each in axes.texts] == list(POLICIES)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("regret", "deficit")
+    assert {each.lines[0].get_marker() for each in axes.containers} == {"o", "x"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"policies": fl.ucb1()}, "policies must be a dict or a list of policies"),
+        ({"policies": [fl.ucb1(), fl.ucb1()]}, "policies must have different names, not 'UCB1' twice: give a dict"),
+        ({"policies": []}, "policies must be one or more, not none"),
+        ({"policies": [fl.ucb1]}, r"policies\[0\] must be a policy, such as ucb1\(\)"),
+        (
+            {"policies": {"mine": lambda game: fl.ucb1()}},
+            r"policies\['mine'\] must be a policy or a function of game and",
+        ),
+        ({"policies": {"mine": lambda game, horizon: 3}}, r"policies\['mine'\] must return a policy for 'game', not 3"),
+        ({"policies": {"mine": fair_ucb([0.1] * 5)}}, "policies must fit a game, and none does: "),
+        ({"games": {}}, "games must be one or more, not none"),
+        ({"games": [PLAIN]}, r"games\['game'\] must be a Bandit or a ContextBandit"),
+        ({"runs": 19}, "runs must be a whole number of at least 20, not 19"),
+    ],
+)
+def test_what_is_wrong_is_refused_by_name_before_anything_is_played(monkeypatch, change, message):
+    monkeypatch.setattr("fairlib.experiments.compare.simulate", None)
+    given = {"policies": [fl.ucb1()], "games": PLAIN, "runs": 20} | change
+    with pytest.raises((TypeError, ValueError), match=message):
+        fl.compare(given.pop("policies"), given.pop("games"), 100, **given)
+
+
+def test_unknown_games_and_measures_are_refused_by_name(made):
+    with pytest.raises(ValueError, match="game must be one of 'owed', 'plain', not 'else'"):
+        made.measures("else")
+    with pytest.raises(ValueError, match="measure must be one of 'plain', reward, regret, not 'deficit'"):
+        made.front("plain", "regret", "deficit")
+    with pytest.raises(
+        ValueError, match="measure must be one of reward, regret, r_regret, violation, deficit, not 'no'"
+    ):
+        made.table("no")
+    with pytest.raises(ValueError, match="measure must be a loss, not 'reward'"):
+        made.profile("reward")
+
+
+def test_a_measure_that_some_games_lack_has_no_column_for_them(made):
+    assert made.table("deficit").columns.tolist() == ["owed"]
+    assert made.table("regret").loc["FAIR-UCB", "plain"] == ""
+    assert isinstance(made.frame(), pd.DataFrame)
