@@ -60,6 +60,7 @@ def fixed_probabilities(shares, p):
 def test_interpreted_and_compiled_play_the_same_to_the_last_bit(policy, arms):
     if policy.name == "Thompson sampling" and arms.draw.rule.function is gaussian_draw:
         pytest.skip("a Beta posterior needs rewards in [0, 1]")
+    policy = policy.replace(unit_rewards=False)
     for delay in (None, fl.Delay(geometric, chance=np.full(arms.means.size, 0.1))):
         game = fl.Bandit(arms, delay=delay)
         assert not make_session(game, policy).interpreted

@@ -83,7 +83,7 @@ def chaining(failure: OpenProbability) -> Policy:
     >>> bool(result.share[0, -1, 0] > 0.95)
     True
     """
-    return Policy("chaining", chaining_rule, failure=failure)
+    return Policy("chaining", chaining_rule, unit_rewards=True, failure=failure)
 
 
 @rule
@@ -130,7 +130,7 @@ def batched_thompson(every: PositiveInt, draws: PositiveInt) -> Policy:
     >>> bool(result.share[0, -1, 0] > 0.9)
     True
     """
-    return Policy("batched Thompson", batched_thompson_rule, every=every, draws=draws)
+    return Policy("batched Thompson", batched_thompson_rule, unit_rewards=True, every=every, draws=draws)
 
 
 @helper
@@ -543,7 +543,7 @@ def ncb(horizon: Horizon, c: Positive = 3.0) -> Policy:
     >>> bool(abs(result.share[0, -1, 0] - 0.5) < 0.02)
     True
     """
-    return Policy("NCB", ncb_rule, horizon=horizon, c=c)
+    return Policy("NCB", ncb_rule, unit_rewards=True, horizon=horizon, c=c)
 
 
 def _floored(how: str, changed: Any, learner: Policy, floor: float) -> Policy:

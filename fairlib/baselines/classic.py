@@ -120,7 +120,7 @@ def ucb1() -> Policy:
     >>> int(result.selected[0, -1].sum())
     1000
     """
-    return Policy("UCB1", ucb1_rule)
+    return Policy("UCB1", ucb1_rule, unit_rewards=True)
 
 
 @rule
@@ -159,7 +159,7 @@ def thompson_beta(a: BetaShape = 1.0, b: BetaShape = 1.0) -> Policy:
     >>> bool(result.share[0, -1, 0] > 0.9)
     True
     """
-    return Policy("Thompson sampling", thompson_beta_rule, a0=a, b0=b)
+    return Policy("Thompson sampling", thompson_beta_rule, unit_rewards=True, a0=a, b0=b)
 
 
 @rule

@@ -81,6 +81,8 @@ class Arms:
 
     described_as = "Arms, such as bernoulli([0.9, 0.5])"
     means: NDArray[np.float64]
+    beyond_unit: bool = False
+    """Whether rewards are known to leave [0, 1]; of a reader's own arms it is not known."""
 
     @checked
     def __init__(
@@ -186,7 +188,9 @@ def gaussian(means: Annotated[ArrayLike, checks.Numbers()], sd: NonNegative = 1.
     >>> gaussian([0.0, 1.0], sd=0.5).settings["sd"]
     array([0.5, 0.5])
     """
-    return Arms(means, gaussian_draw, mean=means, sd=np.full_like(means, sd))
+    arms = Arms(means, gaussian_draw, mean=means, sd=np.full_like(means, sd))
+    arms.beyond_unit = sd > 0 or bool((np.abs(arms.means - 0.5) > 0.5).any())
+    return arms
 
 
 @checked

@@ -163,7 +163,11 @@ class BasePolicy(RuleOwner):
 
     def __repr__(self) -> str:
         own = {name: getattr(self, name) for name in self._more if getattr(self, name) is not None}
-        more = [f"{name}={value!r}" for name, value in own.items() if (name, value) != ("plays", 1)]
+        more = [
+            f"{name}={value!r}"
+            for name, value in own.items()
+            if name != "unit_rewards" and (name, value) != ("plays", 1)
+        ]
         given = [
             f"{name}={format_setting(value)}"
             for name, value in self.bound_rule.settings.items()
@@ -194,6 +198,9 @@ class Policy(BasePolicy, Pluggable):
     horizon : int, optional
         How many rounds it is made for, where its settings say; by default as many as its learners are, or any number. A
         longer game is refused, a shorter one is not. A rule that asks for `horizon` is given it.
+    unit_rewards : bool, optional
+        Whether it is made for rewards in [0, 1]; by default if one of its learners is. Then arms that are known to pay
+        others are refused, and ``replace(unit_rewards=False)`` plays them all the same.
     interpret : bool
         Leave the rule to Python, to print from it or to step through it.
     **settings
@@ -223,7 +230,7 @@ class Policy(BasePolicy, Pluggable):
 
     form = RULE
     described_as = "a Policy, such as ucb1()"
-    _more = ("plays", "arms", "horizon")
+    _more = ("plays", "arms", "horizon", "unit_rewards")
 
     @checked
     def __init__(
@@ -234,6 +241,7 @@ class Policy(BasePolicy, Pluggable):
         plays: PositiveInt = 1,
         arms: Annotated[int, checks.InBody(checks.Integer(1))] | None = None,
         horizon: Horizon | None = None,
+        unit_rewards: Annotated[bool, checks.Flag()] | None = None,
         interpret: Annotated[bool, checks.Flag()] = False,
         **settings: Any,
     ) -> None:
@@ -246,9 +254,12 @@ class Policy(BasePolicy, Pluggable):
             if made_for is not None and self.arms not in (None, made_for):
                 raise ValueError(f"arms must be {made_for}, as {each.name!r} is made for, not {self.arms}")
             self.arms = made_for or self.arms
-        learners = [each.horizon for each in self.settings.values() if isinstance(each, Policy)]
+        learners = [each for each in self.settings.values() if isinstance(each, Policy)]
+        if unit_rewards is None:
+            unit_rewards = any(each.unit_rewards for each in learners)
+        self.unit_rewards: bool = unit_rewards
         if horizon is None:  # a rule that asks a learner in some of its rounds only says how many those are
-            self.horizon = min((each for each in learners if each is not None), default=None)
+            self.horizon = min((each.horizon for each in learners if each.horizon is not None), default=None)
 
     def lay_out(self, layout: Layout, prefix: str) -> str:
         """Write the policy into another's text, as a learner that it may `ask`."""

@@ -201,7 +201,7 @@ def fcucb_d(merit: Merit, arms: PositiveInt, plays: Plays, radius: Radius | None
     """
     chosen = _size(merit, arms, plays)
     width = _radius((math.log(4 * chosen * arms), 1.0) if radius is None else radius)
-    return Policy("FCUCB-D", fcucb_d_rule, plays=chosen, arms=arms, merit=merit, **width)
+    return Policy("FCUCB-D", fcucb_d_rule, unit_rewards=True, plays=chosen, arms=arms, merit=merit, **width)
 
 
 @rule
@@ -263,7 +263,9 @@ def upper_merit_delayed(merit: Merit, arms: PositiveInt, plays: Plays, radius: R
     chosen = checks.integer("plays", plays, 1, arms)
     width = _radius((math.log(4 * chosen * arms), 1.0) if radius is None else radius)
     settings: dict[str, Any] = {"merit": merit, **width}
-    return Policy("upper merit, delayed", upper_merit_delayed_rule, plays=chosen, arms=arms, **settings)
+    return Policy(
+        "upper merit, delayed", upper_merit_delayed_rule, unit_rewards=True, plays=chosen, arms=arms, **settings
+    )
 
 
 @rule
@@ -314,7 +316,7 @@ def fcts_d(merit: Merit, arms: PositiveInt, plays: Plays) -> Policy:
     True
     """
     chosen = _size(merit, arms, plays)
-    return Policy("FCTS-D", fcts_d_rule, plays=chosen, arms=arms, merit=merit)
+    return Policy("FCTS-D", fcts_d_rule, unit_rewards=True, plays=chosen, arms=arms, merit=merit)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -379,7 +381,7 @@ def op_fcucb_d(merit: Merit, arms: PositiveInt, plays: Plays, radius: Radius | N
     """
     chosen = _size(merit, arms, plays)
     width = _radius((math.log(6 * chosen * arms), 1.0) if radius is None else radius)
-    return Policy("OP-FCUCB-D", op_fcucb_d_rule, plays=chosen, arms=arms, merit=merit, **width)
+    return Policy("OP-FCUCB-D", op_fcucb_d_rule, unit_rewards=True, plays=chosen, arms=arms, merit=merit, **width)
 
 
 @rule
@@ -433,7 +435,7 @@ def op_fcts_d(merit: Merit, arms: PositiveInt, plays: Plays) -> Policy:
     True
     """
     chosen = _size(merit, arms, plays)
-    return Policy("OP-FCTS-D", op_fcts_d_rule, plays=chosen, arms=arms, merit=merit)
+    return Policy("OP-FCTS-D", op_fcts_d_rule, unit_rewards=True, plays=chosen, arms=arms, merit=merit)
 
 
 class TwoBoxes(NamedTuple):
@@ -513,7 +515,9 @@ def two_box(merit: Merit, arms: PositiveInt, plays: Plays, horizon: Horizon) -> 
     chosen = _size(merit, arms, plays)
     product = chosen * arms * horizon
     widths: dict[str, Any] = {"narrow": math.log(4 * product), "safe": math.log(6 * product)}
-    return Policy("Two-box", two_box_rule, plays=chosen, arms=arms, horizon=horizon, merit=merit, **widths)
+    return Policy(
+        "Two-box", two_box_rule, unit_rewards=True, plays=chosen, arms=arms, horizon=horizon, merit=merit, **widths
+    )
 
 
 class Notes(NamedTuple):
@@ -626,7 +630,7 @@ def cucb_d(plays: Annotated[int, checks.Integer(1, example=1)], radius: Radius =
     >>> bool(fl.simulate(game, cucb_d(2), 5000).share[0, -1, 2] < 0.05)
     True
     """
-    return Policy("CUCB-D", cucb_d_rule, plays=plays, **_radius(radius))
+    return Policy("CUCB-D", cucb_d_rule, unit_rewards=True, plays=plays, **_radius(radius))
 
 
 @rule
@@ -663,7 +667,7 @@ def mp_ts_d(plays: Annotated[int, checks.Integer(1, example=1)]) -> Policy:
     >>> bool(fl.simulate(game, mp_ts_d(2), 5000).share[0, -1, 2] < 0.05)
     True
     """
-    return Policy("MP-TS-D", mp_ts_d_rule, plays=plays)
+    return Policy("MP-TS-D", mp_ts_d_rule, unit_rewards=True, plays=plays)
 
 
 @rule

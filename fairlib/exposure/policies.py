@@ -192,7 +192,7 @@ def upper_merit_kl(merit: Merit, arms: PositiveInt, horizon: Horizon) -> Policy:
     True
     """
     settings: dict[str, Any] = {"level": math.log(4 * arms * horizon**2), "merit": merit}
-    return Policy("upper merit, kl", upper_merit_kl_rule, arms=arms, horizon=horizon, **settings)
+    return Policy("upper merit, kl", upper_merit_kl_rule, unit_rewards=True, arms=arms, horizon=horizon, **settings)
 
 
 @rule
@@ -348,7 +348,7 @@ def fairx_ts(merit: Merit, a: BetaShape = 1.0, b: BetaShape = 1.0) -> Policy:
     True
     """
     fair_policy(merit, [0.0, 1.0])
-    return Policy("FairX-TS", fairx_ts_rule, a0=a, b0=b, merit=merit)
+    return Policy("FairX-TS", fairx_ts_rule, unit_rewards=True, a0=a, b0=b, merit=merit)
 
 
 @rule

@@ -183,7 +183,7 @@ def t_fair_ucb(shares: Shares, horizon: Horizon) -> Policy:
     quotas = np.maximum(1, np.floor(owed * horizon + 1e-9))
     if quotas.sum() > horizon:
         raise ValueError(f"horizon must be at least {quotas.sum():.0f}, the sum of the arms' quotas, not {horizon}")
-    return Policy("T-FAIR-UCB", t_fair_ucb_rule, arms=quotas.size, horizon=horizon, quotas=quotas)
+    return Policy("T-FAIR-UCB", t_fair_ucb_rule, unit_rewards=True, arms=quotas.size, horizon=horizon, quotas=quotas)
 
 
 @rule
@@ -237,7 +237,7 @@ def lfg(shares: Shares, eta: Positive) -> Policy:
     owed = np.asarray(shares, np.float64)
     if owed.sum() > 1 - 1e-9:  # 0.7, 0.2 and 0.1 sum to a little less than 1
         raise ValueError(f"shares must sum to less than 1, not {owed.sum():g}")
-    return Policy("LFG", lfg_rule, arms=owed.size, eta=eta, shares=owed)
+    return Policy("LFG", lfg_rule, unit_rewards=True, arms=owed.size, eta=eta, shares=owed)
 
 
 @rule
