@@ -35,6 +35,7 @@ from fairlib.rules.rule import Number, PerArm, PerDimension, PerGroup, Square, a
 
 if TYPE_CHECKING:  # what `__getattr__` finds, for those who only read the code
     from fairlib import after as after
+    from fairlib import arena as arena
     from fairlib import data as data
     from fairlib import delays as delays
     from fairlib import deploy as service  # noqa: F401

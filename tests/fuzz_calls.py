@@ -575,6 +575,7 @@ def is_called(thing: Any) -> bool:
 
 # Called by the package alone, with what it has made itself: how a rule is bound, and scripts.
 INSIDE = {"web.scripts.live", "web.scripts.flat", "core.earned", "core.helper"}
+INSIDE |= {"arena.Suite", "arena.Entrant"}
 INSIDE |= {"core.format_setting", "book.sliders.slider_text", "book.sliders.setting_text", "book.sliders.check_sliders"}
 INSIDE |= {f"core.{name}" for name in ("BoundRule", "Rule", "arm_metrics", "context_metrics", "describe_game")}
 

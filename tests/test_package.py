@@ -28,12 +28,12 @@ LAYERS = [
     {"engine", "merit", "baselines"},
     {"deploy", "web"},
     {"data", "book"},
-    {"experiments"},
+    {"arena", "experiments"},
 ]
 PAPERS = sorted(set(PACKAGES) - set().union(*LAYERS))
 LAYERS[5] |= set(PAPERS)
 # Packages whose face shows some of what their modules define; that of a paper shows all.
-WHOLE = [*PAPERS, "data", "merit"]
+WHOLE = [*PAPERS, "arena", "data", "merit"]
 FACES = ["book", "core", "deploy"]
 MODULES = [
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts)

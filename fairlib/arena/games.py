@@ -1,0 +1,192 @@
+"""The games of the arena, fixed by their numbers, so that a paper can cite a version."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fairlib import ranks
+from fairlib.book.playground import Playground
+from fairlib.core.arms import Bandit, bernoulli
+from fairlib.core.contexts import ContextBandit, sphere
+from fairlib.delays import geometric, packet_loss
+from fairlib.exposure import ContextExposureBandit
+from fairlib.merit import exponential, power
+
+__all__ = ["Suite", "v1"]
+
+_YEAST = [0.3153, 0.4295, 0.4067, 0.3566, 0.2987, 0.247, 0.1771, 0.1986, 0.0736, 0.1047, 0.1196, 0.7513, 0.7443, 0.0141]
+_WORKERS = [0.3, 0.5, 0.7, 0.9, 0.8, 0.6, 0.4]
+
+# All that a game is made of. Games on arms have shares and merit, so that each is measured by every notion of fairness.
+_V1: dict[str, dict[str, Any]] = {
+    "shares/easy": {
+        "means": [0.5, 0.9, 0.7, 0.6, 0.8, 0.4],
+        "shares": [0.1] * 6,
+        "merit": [exponential.__name__, 4],
+        "about": "Six arms far apart, each promised a tenth of the rounds.",
+    },
+    "shares/paper": {
+        "means": [0.71, 0.8, 0.78, 0.77, 0.76, 0.75, 0.74, 0.73, 0.72, 0.7],
+        "shares": [0.05] * 10,
+        "merit": [exponential.__name__, 4],
+        "about": "Ten arms close together, each promised a twentieth, as Patil et al. simulate them, in another order.",
+    },
+    "shares/hostile": {
+        "means": [0.5 - 0.01 * a for a in range(1, 20)] + [0.5],
+        "shares": [0.0475] * 20,
+        "merit": [exponential.__name__, 4],
+        "about": "Twenty arms, and 95 per cent of the rounds are promised: little is left to learn with.",
+    },
+    "exposure/paper": {
+        "means": _YEAST,
+        "shares": [0.03] * 14,
+        "merit": [exponential.__name__, 10],
+        "about": "The fourteen labels of the yeast data of Wang et al., with their steep merit exp(10x).",
+    },
+    "exposure/hostile": {
+        "means": [0.1, 0.9, 0.5, 0.5, 0.5, 0.5],
+        "shares": [0.02] * 6,
+        "merit": [exponential.__name__, 20],
+        "about": "Merit exp(20x): small errors about means are large errors about what arms deserve.",
+    },
+    "exposure/contexts": {
+        "arms": 5,
+        "parameter": [0.5, -0.5, 0.5, -0.5],
+        "sd": 0.5,
+        "merit": [exponential.__name__, 4],
+        "about": "Five arms with random contexts of length 4, and merit exp(4x).",
+    },
+    "delays/easy": {
+        "means": [0.3, 0.8, 0.5, 0.6, 0.4],
+        "shares": [0.1] * 5,
+        "merit": [exponential.__name__, 4],
+        "delay": [geometric.__name__, [0.05] * 5],
+        "about": "Rewards are seen 19 rounds late on average.",
+    },
+    "delays/paper": {
+        "means": _WORKERS,
+        "plays": 3,
+        "shares": [0.1] * 7,
+        "merit": [power.__name__, 2, 4],
+        "delay": [geometric.__name__, [0.05] * 7],
+        "about": "Three of seven arms a round, and late rewards: the example of Chen et al.",
+    },
+    "delays/hostile": {
+        "means": [0.4, 0.7, 0.6, 0.5, 0.3],
+        "shares": [0.1] * 5,
+        "merit": [exponential.__name__, 4],
+        "delay": [packet_loss.__name__, [0.3, 0.1, 0.3, 0.5, 0.9], [0.3, 0.9, 0.5, 0.3, 0.1]],
+        "about": "Rewards are lost, by arm and by reward, so that the means of what is seen are wrong.",
+    },
+    "ranks/easy": {
+        "weights": [[2.0, 1.0], [1.0, 1.0]],
+        "biases": [0.0, 1.0],
+        "sd": 0.5,
+        "about": "One candidate from each of two groups, of which one has the higher rewards.",
+    },
+    "ranks/paper": {
+        "weights": [[4.0, 3.0, 7.0, 0.0], [8.0, 0.0, 0.0, 0.0], [5.0, 5.0, 0.0, 0.0], [2.0, 2.0, 2.0, 2.0]],
+        "biases": [0.0, 16 / 3, 32 / 3, 16.0],
+        "sd": 2.0,
+        "about": "The simulation of Grazzi et al., four groups.",
+    },
+    "ranks/hostile": {
+        "weights": [[1.0, 2.0], [3.0, 0.0], [0.5, 0.5]],
+        "biases": [0.0, 1.0, 2.0],
+        "sd": 0.5,
+        "shares": [0.7, 0.25, 0.05],
+        "arms": 8,
+        "about": "Eight candidates from three groups, one of them rare.",
+    },
+}
+
+_MERITS: dict[str, Any] = {each.__name__: each for each in (exponential, power)}
+_DELAYS: dict[str, Any] = {each.__name__: each for each in (geometric, packet_loss)}
+
+
+class Suite(Mapping[str, Bandit | ContextBandit]):
+    """Games by name, each built when it is first asked for.
+
+    Parameters
+    ----------
+    name : str
+        What a paper calls the suite.
+    numbers : dict
+        What each game is made of.
+
+    Examples
+    --------
+    >>> len(v1), v1["shares/easy"].arms.means.tolist()
+    (12, [0.5, 0.9, 0.7, 0.6, 0.8, 0.4])
+    >>> print(v1.about("delays/easy"))
+    Rewards are seen 19 rounds late on average.
+    """
+
+    def __init__(self, name: str, numbers: Mapping[str, Mapping[str, Any]]) -> None:
+        self.name, self._numbers, self._built = name, numbers, dict[str, Bandit | ContextBandit]()
+
+    def __getitem__(self, name: str) -> Bandit | ContextBandit:
+        if name not in self._built:
+            self._built[name] = _build(**self._numbers[name])
+        return self._built[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def about(self, name: str) -> str:
+        """Return in a sentence what a game is.
+
+        Parameters
+        ----------
+        name : str
+            The game's name.
+
+        Returns
+        -------
+        str
+            The sentence.
+
+        Raises
+        ------
+        KeyError
+            If there is no such game.
+
+        Examples
+        --------
+        >>> v1.about("ranks/paper")
+        'The simulation of Grazzi et al., four groups.'
+        """
+        return str(self._numbers[name]["about"])
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all numbers of all games: a suite with another one is another suite."""
+        numbers = {
+            name: {key: each for key, each in game.items() if key != "about"} for name, game in self._numbers.items()
+        }
+        plain = json.dumps(numbers, sort_keys=True)
+        return hashlib.sha256(plain.encode()).hexdigest()[:16]
+
+    def __repr__(self) -> str:
+        return f"Suite({self.name!r}, {len(self)} games, fingerprint {self.fingerprint})"
+
+
+def _build(about: str, merit: Any = None, delay: Any = None, **numbers: Any) -> Bandit | ContextBandit:
+    """Return a game; what numbers there are says of which kind."""
+    if "weights" in numbers:
+        return (ranks.mixed_groups if "arms" in numbers else ranks.separate_groups)(**numbers)
+    kind, *parameters = merit
+    if "parameter" in numbers:
+        world = sphere(numbers["arms"], numbers["parameter"], numbers["sd"])
+        return ContextExposureBandit(world, merit=_MERITS[kind](*parameters, -1, 1))
+    late = _DELAYS[delay[0]](*delay[1:]) if delay else None
+    arms = bernoulli(numbers.pop("means"))
+    return Playground(arms, delay=late, merit=_MERITS[kind](*parameters), **numbers)
+
+
+v1 = Suite("fairlib arena 1", _V1)
+"""Twelve games over the four papers. The best arm is never the first, so that ties and orders win nothing."""
