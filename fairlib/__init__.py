@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds, for those who only read the code
     from fairlib.book import figures as figures
     from fairlib.book import live as live
     from fairlib.core import contexts as contexts
+    from fairlib.experiments import evaluation as evaluation
     from fairlib.experiments import replay as replay
 
 __all__ = [
@@ -98,6 +99,7 @@ __all__ = [
 _SHORT = {
     "classic": "fairlib.baselines.classic",
     "contexts": "fairlib.core.contexts",
+    "evaluation": "fairlib.experiments.evaluation",
     "explorers": "fairlib.book.explorers",
     "figures": "fairlib.book.figures",
     "linear": "fairlib.baselines.linear",

@@ -34,7 +34,7 @@ from fairlib.core import Rule
 from fairlib.delays.laws import _WholeRounds
 from fairlib.deploy import Service
 from fairlib.engine.seeding import SeedOrSequence
-from fairlib.experiments import replay
+from fairlib.experiments import evaluation, replay
 from fairlib.rules.jit import HELPERS
 
 # What a constraint allows ---------------------------------------------------------------------------------------------
@@ -410,6 +410,11 @@ LOG = Argument(
 MEASURED = of("regret", one_of("reward", "regret"))
 IN_GAME = {"game": of("game", one_of("game"))}
 
+
+def evaluated() -> evaluation.Evaluation:
+    return evaluation.evaluate(LOG.made(), np.tile(np.eye(2), (4, 1)))
+
+
 METHODS: dict[str, Callable[[], Any]] = {
     "Comparison.values": lambda: compared().values,
     "Comparison.ranks": lambda: compared().ranks,
@@ -425,6 +430,8 @@ METHODS: dict[str, Callable[[], Any]] = {
     "Service.observe": lambda: service().observe,
     "Policy.replace": lambda: fl.epsilon_greedy(0.1).replace,
     "Policy.check_horizon": lambda: shares.t_fair_ucb([0.25, 0.125], 100).check_horizon,
+    "Evaluation.fairness": lambda: evaluated().fairness,
+    "Evaluation.deficit": lambda: evaluated().deficit,
     "Merit.__call__": lambda: merit.exponential(2),
     "Result.load": lambda: fl.Result.load,
     "Result.save": lambda: fl.simulate(game(), fl.ucb1(), 2).save,
@@ -478,6 +485,11 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
     "experiments.replay.replay": {
         "events": LOG,
         "policy": Argument(fl.ucb1, either(an(fl.Policy), CALLED), ("means",)),
+    },
+    "experiments.evaluation.evaluate": {
+        "log": LOG,
+        "target": of([0.25, 0.75], fits(checks.Table()), "shape"),
+        "by": of(None, one_of(None)),
     },
     "experiments.replay.article_contexts": {"event": Argument(event, an(data.Event))},
     # Files and databases

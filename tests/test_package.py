@@ -59,6 +59,7 @@ def test_what_is_not_asked_for_is_not_imported():
     later = [
         *(name for name in PACKAGES if name not in now),
         "baselines.linear",
+        "experiments.evaluation",
         "experiments.replay",
         "deploy.service",
     ]

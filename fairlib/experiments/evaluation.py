@@ -1,0 +1,649 @@
+"""Off-policy evaluation: what a fixed policy would have earned, read off a log of arms drawn with known probabilities.
+
+A policy that learns is replayed (`fairlib.experiments.replay`). One that does not is evaluated here: every visit of the
+log counts, weighted by how much likelier the policy would have played its arm. The estimators are IPS (D. Horvitz and
+D. Thompson, 1952), SNIPS (A. Swaminathan and T. Joachims, 2015) and DR (M. Dudik, J. Langford and L. Li, 2011).
+"""
+
+import math
+import numbers
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairlib import checks
+from fairlib.checks import OpenProbability, PositiveInt, Seed, checked
+from fairlib.core.contexts import ContextPolicy
+from fairlib.core.policy import Policy
+from fairlib.experiments.statistics import Estimate
+from fairlib.merit import Merit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Interval", "Overlap", "Evaluation", "evaluate"]
+
+_Floats = NDArray[np.float64]
+
+_ENOUGH = 20  # from fewer plays of an arm a standard error is itself too uncertain for an interval
+_EFFECTIVE = 100  # from fewer visits, once weighted, normal intervals miss too often
+_ABSENT = object()
+_OFF = 1e-6  # by how much probabilities may miss a sum of 1, as those of float32 do
+
+
+class Interval(NamedTuple):
+    """An estimate with its interval; formatted, all numbers with the format given.
+
+    Parameters
+    ----------
+    value : float
+        The estimate; nan where there is none.
+    error : float
+        Its standard error; nan where there is none.
+    low, high : float
+        The ends of the interval.
+
+    Examples
+    --------
+    >>> f"{Interval(0.25, 0.05, 0.152, 0.348):.2f}"
+    '0.25 (0.15 to 0.35)'
+    """
+
+    value: float
+    error: float
+    low: float
+    high: float
+
+    def __format__(self, form: str) -> str:
+        return f"{self.value:{form}} ({self.low:{form}} to {self.high:{form}})"
+
+
+class Overlap(NamedTuple):
+    """How much of a log is about a target: look at it before any estimate.
+
+    Parameters
+    ----------
+    visits : int
+        The visits of the log; rows of one visit count once.
+    weight : Estimate
+        Mean weight of a row, with its standard error. Its expectation is 1 if the propensities are right and the log
+        could play whatever the target plays.
+    effective : float
+        The effective sample size: so many visits of equal weight would estimate a mean as well.
+    largest : float
+        The largest weight.
+    rewards : float
+        The effective number of visits with a reward other than 0, which is what an estimate of rare clicks rests on.
+    unseen : tuple of int
+        Arms without support: the target plays them, and the log never did.
+
+    Examples
+    --------
+    >>> log = 200 * [{"arm": 0, "reward": 1, "propensity": 0.5}, {"arm": 1, "reward": 0, "propensity": 0.5}]
+    >>> evaluate(log, [1, 0]).overlap.effective
+    200.0
+    """
+
+    visits: int
+    weight: Estimate
+    effective: float
+    largest: float
+    rewards: float
+    unseen: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """What a log says about a fixed policy, the target; made by `evaluate`.
+
+    Parameters
+    ----------
+    method : str
+        How the reward was estimated: ``"ips"``, ``"snips"`` or ``"dr"``.
+    level : float
+        With which probability the intervals are to cover.
+    overlap : Overlap
+        How much of the log is about the target.
+    reward : Interval
+        Mean reward of the target.
+    interval : str
+        Of which kind its interval is: ``"normal"``, or ``"gamma"`` for IPS of rewards 0 and 1.
+    arms : tuple of Interval
+        Mean reward of each arm, were it always played. The K intervals hold all at once (Bonferroni).
+    earned : tuple of Interval
+        What each arm earns a round under the target, its plays times their rewards; all at once.
+    exposure : ndarray, shape (K,)
+        With which probability the target plays each arm, averaged over the log.
+    target : ndarray, shape (K,) or (n, K)
+        The probabilities that were given.
+    by : str or None
+        The column whose rows belong together.
+
+    Examples
+    --------
+    >>> log = 200 * [{"arm": 0, "reward": 1, "propensity": 0.5}, {"arm": 1, "reward": 0, "propensity": 0.5}]
+    >>> found = evaluate(log, [0.75, 0.25])
+    >>> found
+    Evaluation of 400 visits by dr
+    overlap: mean weight 1.000 ± 0.025, effective visits 320, largest weight 1.5
+    reward: 0.7512 (0.7474 to 0.7551), normal interval at level 0.95
+    >>> found.exposure
+    array([0.75, 0.25])
+    """
+
+    method: str
+    level: float
+    overlap: Overlap
+    reward: Interval
+    interval: str
+    arms: tuple[Interval, ...]
+    earned: tuple[Interval, ...]
+    exposure: _Floats
+    target: _Floats
+    by: str | None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What speaks against the estimate, a sentence each; they stand before it when it is printed."""
+        overlap, said = self.overlap, []
+        if overlap.effective < _EFFECTIVE:
+            said.append(f"below {_EFFECTIVE} effective visits intervals miss too often")
+        if self.interval == "normal" and overlap.rewards < _EFFECTIVE:
+            few = f"the estimate rests on {overlap.rewards:.3g} effective rewards other than 0"
+            said.append(f'{few}, and below {_EFFECTIVE} normal intervals miss too often; for clicks take method="ips"')
+        mean, error = overlap.weight
+        if abs(mean - 1) > 3 * error + _OFF:
+            said.append(
+                "the mean weight is more than three errors from 1: propensities are wrong, or the target plays "
+                "what the log could not"
+            )
+        if overlap.unseen:
+            arms = ", ".join(map(str, overlap.unseen))
+            said.append(f"the log has no play of these arms of the target, so what they earn is unknown: {arms}")
+        return tuple(said)
+
+    @checked
+    def fairness(self, merit: Merit) -> Interval:
+        r"""Estimate the fairness regret a round: how far the target is from the fair policy of a merit function.
+
+        That is :math:`\sum_a \lvert \pi^\star_a - q_a \rvert`, where the fair policy :math:`\pi^\star` plays each arm
+        in proportion to the merit of its mean, and :math:`q` is the target, averaged over the visits. It is 0 for the
+        fair policy and 2 for one that plays only arms without merit.
+
+        Parameters
+        ----------
+        merit : Merit
+            The merit function, which must be rising.
+
+        Returns
+        -------
+        Interval
+            The plug-in value of the arms' estimated means, without a standard error, and the range of the regret over
+            all means in the arms' intervals: it covers whenever these do. The value is biased, upwards where the target
+            is nearly fair, so it should not be told without the interval. It is nan if an arm was never played.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `merit` is no `Merit`, or is not known to rise.
+
+        Notes
+        -----
+        No unbiased estimator exists. Let rewards be 0 or 1 and the log be drawn with fixed probabilities. Then the
+        probability of each log of n visits is a polynomial in the means, and so is the expectation of any statistic, a
+        sum over these finitely many logs. The regret has a kink, where a fair share passes that of the target, so it is
+        no polynomial: for no n do the two agree on an open set of means that contains such a point.
+
+        Examples
+        --------
+        >>> from fairlib.merit import exponential
+        >>> log = 500 * [{"arm": 0, "reward": 1, "propensity": 0.5}, {"arm": 1, "reward": 0, "propensity": 0.5}]
+        >>> f"{evaluate(log, [0.5, 0.5]).fairness(exponential(2)):.2f}"
+        '0.76 (0.71 to 0.76)'
+        """
+        if not merit.rising:
+            raise ValueError(f"merit must be rising, as exponential(2) is, which {merit.name!r} is not said to be")
+        values, low, high = (
+            merit(np.clip(each, merit.low, merit.high))
+            for each in (
+                np.array([arm.value if arm.value == arm.value else merit.low for arm in self.arms]),
+                np.array([arm.low for arm in self.arms]),
+                np.array([arm.high for arm in self.arms]),
+            )
+        )
+        rows = np.atleast_2d(self.target)
+
+        def apart(shares: _Floats) -> _Floats:
+            distances: _Floats = np.abs(rows - shares).mean(axis=0)
+            return distances
+
+        known = all(arm.value == arm.value for arm in self.arms)
+        value = float(apart(values / values.sum()).sum()) if known else math.nan
+        least, most = low / (low + high.sum() - high), high / (high + low.sum() - low)
+        # Each arm's distance is convex in its fair share, with its least value at the median of the target's rows.
+        nearest = apart(np.clip(np.median(rows, axis=0), least, most)).sum()
+        farthest = np.maximum(apart(least), apart(most)).sum()
+        return Interval(value, math.nan, float(nearest), min(2.0, float(farthest)))
+
+    @checked
+    def deficit(
+        self,
+        shares: Annotated[ArrayLike, checks.Numbers(0, 1)],
+        rounds: PositiveInt,
+        *,
+        seed: Seed = 0,
+    ) -> Interval:
+        r"""Estimate how far the target would leave an arm behind its share in so many rounds.
+
+        That is the expectation of :math:`\max_{t, a} (r_a t - N_a(t))`, where :math:`N_a(t)` counts the plays of the
+        arm in t rounds. It does not ask for rewards, nor for propensities: the log says what visits there are, and the
+        target's arms are drawn in each block of so many visits. That is unbiased if the visits are independent and
+        alike.
+
+        Parameters
+        ----------
+        shares : array_like, shape (K,)
+            Share :math:`r_a` of the rounds that each arm is owed, together at most 1.
+        rounds : int
+            How many rounds, at most half of the log's visits.
+        seed : int
+            Seed of the target's draws.
+
+        Returns
+        -------
+        Interval
+            Mean over the blocks, with Student's interval, which is rough for few blocks.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind or size; if the target is the same in each visit, as its deficit is then
+            a matter of its own chance, of which the log tells nothing; or if a visit has several rows.
+
+        Examples
+        --------
+        >>> log = 100 * [{"arm": 0, "reward": 1, "propensity": 0.5}, {"arm": 1, "reward": 0, "propensity": 0.5}]
+        >>> in_turns = np.tile(np.eye(2), (100, 1))
+        >>> evaluate(log, in_turns).deficit([0.5, 0.5], 10).value
+        0.5
+        """
+        from scipy.special import stdtrit  # only here: SciPy is slow to import, and the package must not be
+
+        owed, rows = np.asarray(shares), self.target
+        if rows.ndim == 1:
+            raise ValueError(
+                "target must differ from visit to visit for a deficit, not be the same in each: the log says nothing "
+                "of its draws, so simulate them in a SharedBandit"
+            )
+        if self.by is not None:
+            raise ValueError(f"by must be None for a deficit, which counts rounds of one play, not {self.by!r}")
+        number, arms = rows.shape
+        if owed.size != arms:
+            raise ValueError(f"shares must be {arms} numbers, one an arm, not {owed.size}")
+        if owed.sum() > 1 + 1e-9:
+            raise ValueError(f"shares must sum to at most 1, not {owed.sum():g}")
+        blocks = number // rounds
+        if blocks < 2:
+            raise ValueError(f"rounds must be at most {number // 2}, half of the visits, not {rounds}")
+        luck = np.random.default_rng(seed).random((blocks, rounds, 1))
+        chances = rows[: blocks * rounds].reshape(blocks, rounds, arms).cumsum(axis=2)
+        drawn = (luck * chances[..., -1:] >= chances).sum(axis=2)
+        counts = (drawn[..., None] == np.arange(arms)).cumsum(axis=1)
+        behind = np.arange(1, rounds + 1)[:, None] * owed - counts
+        found = _normal(np.maximum(behind.max(axis=(1, 2)), 0.0), np.arange(blocks), self.level)
+        half = float(stdtrit(blocks - 1, 0.5 + self.level / 2)) * found.error
+        return Interval(found.value, found.error, found.value - half, found.value + half)
+
+    def frame(self) -> "pd.DataFrame":
+        """Return what is known of each arm as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each arm; its exposure, its mean reward and what it earns under the target, with the ends of
+            their intervals.
+
+        Examples
+        --------
+        >>> log = 200 * [{"arm": 0, "reward": 1, "propensity": 0.5}, {"arm": 1, "reward": 0, "propensity": 0.5}]
+        >>> list(evaluate(log, [0.75, 0.25]).frame().columns)
+        ['exposure', 'mean', 'mean_low', 'mean_high', 'earned', 'earned_low', 'earned_high']
+        """
+        import pandas as pd  # only here, as it is slow to import
+
+        table: dict[str, Any] = {"exposure": self.exposure}
+        for name, found in (("mean", self.arms), ("earned", self.earned)):
+            table |= {name: [each.value for each in found]}
+            table |= {f"{name}_low": [each.low for each in found], f"{name}_high": [each.high for each in found]}
+        return pd.DataFrame(table).rename_axis("arm")
+
+    def __repr__(self) -> str:
+        overlap = self.overlap
+        lines = [
+            f"Evaluation of {overlap.visits:,} visits by {self.method}",
+            f"overlap: mean weight {overlap.weight:.3f}, effective visits {overlap.effective:,.0f}, largest weight "
+            f"{overlap.largest:.3g}",
+            *(f"warning: {each}" for each in self.warnings),
+            f"reward: {self.reward:.4g}, {self.interval} interval at level {self.level:g}",
+        ]
+        return "\n".join(lines)
+
+
+class _Log(NamedTuple):
+    """A log by columns."""
+
+    arm: NDArray[np.int64]
+    reward: _Floats
+    propensity: _Floats
+    visit: NDArray[np.int64]
+    """Which visit a row belongs to, 0, 1, ..."""
+    begin: NDArray[np.int64]
+    """The row with which a row's visit begins: what stands before it is known."""
+
+
+@checked
+def evaluate(
+    log: Iterable[Any],
+    target: Annotated[ArrayLike, checks.InBody(checks.Table())],
+    *,
+    method: Annotated[str, checks.Choice(("dr", "ips", "snips"))] = "dr",
+    level: OpenProbability = 0.95,
+    by: Annotated[str, checks.Text(empty=False)] | None = None,
+) -> Evaluation:
+    r"""Estimate what a fixed policy would have earned, from a log of arms drawn with known probabilities.
+
+    In row i of n let arm :math:`a_i` have been drawn with the propensity :math:`\pi_i`, given all that was before, and
+    have paid :math:`r_i`; the target would have drawn it with the probability :math:`q_i(a_i)`. With the weights
+    :math:`w_i = q_i(a_i) / \pi_i` the mean reward of the target is estimated by
+
+    .. math::
+        \text{IPS} = \frac1n \sum_i w_i r_i , \qquad
+        \text{SNIPS} = \frac{\sum_i w_i r_i}{\sum_i w_i} , \qquad
+        \text{DR} = \frac1n \sum_i \Bigl( \sum_a q_i(a) h_i(a) + w_i \bigl( r_i - h_i(a_i) \bigr) \Bigr) ,
+
+    where :math:`h_i(a)` is the mean reward of the arm in *earlier* visits (of all arms, until it has been played). IPS
+    and DR are unbiased, also in a log made by a policy that learned, if every arm that the target plays could be drawn.
+    SNIPS is consistent.
+
+    Parameters
+    ----------
+    log : iterable of rounds with the fields of Logged
+        The log, in the order of time: a pandas data frame, dicts, or any other rows, with the columns `arm`, `reward`
+        and `propensity`. If there is a column `round`, a round may have one row only (with ``by="round"``, one for
+        each arm); if it or a column `timestamp` is there, DR asks that it does not fall.
+    target : array_like, shape (K,) or (n, K)
+        Probability with which the target plays each arm: in every row of the log alike, or row by row.
+    method : str
+        ``"dr"``, ``"ips"`` or ``"snips"``.
+    level : float
+        With which probability each interval is to cover.
+    by : str, optional
+        A column with the same value in rows that depend on each other, such as those of one visit to a page with
+        several places. Each row then has the propensity of its own arm at its own place, the target is judged place by
+        place, and it is assumed that a reward depends on no other place. By default rows are visits.
+
+    Returns
+    -------
+    Evaluation
+        The mean reward of the target and what is known of each arm, behind a report of the overlap.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind; if the log is empty, has less than two visits, a row that lacks something,
+        a reward that is no number, a propensity outside (0, 1], an arm that the target does not know, two rewards of
+        one round, or, for DR, times that fall; if the target is a policy that learns, is not made of probabilities that
+        sum to 1, or never plays what the log played.
+
+    See Also
+    --------
+    fairlib.experiments.replay.replay : the same for a policy that learns.
+
+    Notes
+    -----
+    Intervals are normal, with a variance between visits. They are asymptotic; look at the overlap first. IPS of rewards
+    0 and 1 is a weighted sum of counts, and gets the gamma interval of M. Fay and E. Feuer, *Confidence intervals for
+    directly standardized rates* (1997), with the largest weight that the log shows to be possible. That it covers is
+    well tried, and not proved in general. Where clicks are rare the normal interval falls short, so that ``"ips"`` is
+    the method there; for the same reason `Evaluation.arms` and `Evaluation.earned` are by IPS, with gamma intervals, if
+    rewards are 0 and 1. For other rewards an arm with fewer than 20 plays has no interval.
+
+    Examples
+    --------
+    A log of clicks in which arm 0 was drawn in one of four visits; a target that always plays it:
+
+    >>> rng = np.random.default_rng(0)
+    >>> arms = (rng.random(4000) < 0.75).astype(int)
+    >>> clicks = (rng.random(4000) < np.array([0.6, 0.2])[arms]).astype(int)
+    >>> from fairlib.experiments.replay import Logged
+    >>> log = [Logged(a, r, (0.25, 0.75)[a]) for a, r in zip(arms, clicks)]
+    >>> evaluate(log, [1, 0])
+    Evaluation of 4,000 visits by dr
+    overlap: mean weight 1.000 ± 0.027, effective visits 1,000, largest weight 4
+    reward: 0.562 (0.5311 to 0.5928), normal interval at level 0.95
+    """
+    if isinstance(target, Policy | ContextPolicy):
+        raise TypeError(
+            f"target must be probabilities of shape (K,) or (n, K), not the policy {target.name!r}, which learns: "
+            "replay it with fairlib.replay.replay"
+        )
+    columns, number = _columns(log, by)
+    q = _probabilities(target, number)
+    arms = q.shape[1]
+    read = _read(columns, number, arms, method, by)
+    weights = q[np.arange(number), read.arm] / read.propensity
+    if not weights.any():
+        raise ValueError("target must play some arm that the log played in that visit, and does in none")
+    plays, exposure = np.bincount(read.arm, minlength=arms), q.mean(axis=0)
+    clicks = bool(np.isin(read.reward, (0.0, 1.0)).all())
+    each = 1 - (1 - level) / arms
+    found: list[tuple[Interval, Interval]] = []
+    total, top = np.zeros(number), 0.0
+    for a in range(arms):
+        mine = read.arm == a
+        least = float(read.propensity[mine].min() if plays[a] else read.propensity.min())
+        top = max(top, float(q[:, a].max()) / least)
+        terms = _terms(read, mine, method)
+        total += q[:, a] * terms
+        pair = []
+        for chance, scale in ((np.ones(number), mine / read.propensity), (q[:, a], weights)):
+            most = float(chance.mean())
+            if most == 0:
+                pair.append(Interval(0.0, 0.0, 0.0, 0.0))
+            elif not plays[a]:
+                pair.append(Interval(math.nan, math.nan, *((0.0, most) if clicks else (-math.inf, math.inf))))
+            elif clicks:
+                counted = chance * mine * read.reward / read.propensity
+                pair.append(_gamma(counted, read.visit, each, float(chance.max()) / least))
+            else:
+                own = _self_normalised(chance * terms, scale) if method == "snips" else chance * terms
+                normal = _normal(own, read.visit, each)
+                pair.append(normal if plays[a] >= _ENOUGH else normal._replace(low=-math.inf, high=math.inf))
+        found.append((pair[0], pair[1]))
+    interval = "gamma" if method == "ips" and clicks else "normal"
+    if interval == "gamma":
+        reward = _gamma(total, read.visit, level, top)
+    else:
+        reward = _normal(_self_normalised(total, weights) if method == "snips" else total, read.visit, level)
+    overlap = Overlap(
+        int(read.visit.max()) + 1,
+        Estimate(*_normal(weights, read.visit, level)[:2]),
+        _effective(weights, read.visit),
+        float(weights.max()),
+        _effective(weights * read.reward, read.visit),
+        tuple(np.flatnonzero((plays == 0) & (exposure > 0)).tolist()),
+    )
+    kept = np.array(q if np.ndim(target) == 2 else q[0])
+    exposure = exposure if np.ndim(target) == 2 else kept
+    exposure.flags.writeable = kept.flags.writeable = False
+    means, earned = (tuple(each) for each in zip(*found, strict=True))
+    return Evaluation(method, level, overlap, reward, interval, means, earned, exposure, kept, by)
+
+
+def _terms(read: _Log, mine: NDArray[np.bool_], method: str) -> _Floats:
+    """Return for each row an unbiased estimate of the mean of an arm, by IPS or by DR."""
+    if method != "dr":
+        return np.where(mine, read.reward / read.propensity, 0.0)
+    counts, sums, everything = (_before(each, read.begin) for each in (mine, mine * read.reward, read.reward))
+    model = np.where(counts > 0, sums / np.maximum(counts, 1), everything / np.maximum(read.begin, 1))
+    return np.where(mine, model + (read.reward - model) / read.propensity, model)
+
+
+def _before(values: NDArray[Any], begin: NDArray[np.int64]) -> _Floats:
+    """Return for each row the sum of the values before its visit."""
+    sums: _Floats = np.concatenate([[0.0], np.cumsum(values)])
+    return sums[begin]
+
+
+def _self_normalised(terms: _Floats, weights: _Floats) -> _Floats:
+    """Return terms whose mean is the ratio of two means, and whose variance is that of the ratio (delta method)."""
+    ratio = terms.sum() / weights.sum()
+    linear: _Floats = ratio + (terms - ratio * weights) / weights.mean()
+    return linear
+
+
+def _normal(terms: _Floats, visit: NDArray[np.int64], level: float) -> Interval:
+    """Return the normal interval of a mean, with the variance between visits."""
+    from scipy.special import ndtri  # only here: SciPy is slow to import, and the package must not be
+
+    mean = float(terms.mean())
+    apart = np.bincount(visit, terms - mean)
+    error = math.sqrt(apart.size / (apart.size - 1) * float(apart @ apart)) / terms.size
+    half = float(ndtri(0.5 + level / 2)) * error
+    return Interval(mean, error, mean - half, mean + half)
+
+
+def _gamma(terms: _Floats, visit: NDArray[np.int64], level: float, top: float) -> Interval:
+    """Return Fay and Feuer's interval of a weighted sum of counts; `top` is the largest weight that there could be."""
+    from scipy.special import gammaincinv  # only here: SciPy is slow to import, and the package must not be
+
+    parts, tail = np.bincount(visit, terms) / terms.size, (1 - level) / 2
+    total, variance, most = float(parts.sum()), float(parts @ parts), top * np.bincount(visit).max() / terms.size
+    low = variance / total * gammaincinv(total**2 / variance, tail) if total else 0.0
+    total, variance = total + most, variance + most**2
+    high = variance / total * gammaincinv(total**2 / variance, 1 - tail)
+    mean, error = _normal(terms, visit, level)[:2]
+    return Interval(mean, error, float(low), float(high))
+
+
+def _effective(weights: _Floats, visit: NDArray[np.int64]) -> float:
+    """Return how many visits of equal weight are worth as much (L. Kish)."""
+    parts = np.bincount(visit, np.abs(weights))
+    return float(parts.sum() ** 2 / (parts @ parts)) if parts.any() else 0.0
+
+
+def _probabilities(target: Any, number: int) -> _Floats:
+    """Check the target; return its probabilities for every row of the log."""
+    q = checks.array("target", target, low=0, high=1 + _OFF)
+    if q.ndim not in (1, 2) or q.size == 0:
+        raise ValueError(f"target must be of shape (K,) or (n, K), not {q.shape}")
+    if q.ndim == 2 and len(q) != number:
+        raise ValueError(f"target must have {number} rows, one for each of the log, not {len(q)}")
+    sums = np.atleast_2d(q).sum(axis=1)
+    if (wrong := np.abs(sums - 1) > _OFF).any():
+        row = int(np.argmax(wrong))
+        where = f" (row {row})" if q.ndim == 2 else ""
+        raise ValueError(f"target must be probabilities that sum to 1, not to {sums[row]:g}{where}")
+    return np.broadcast_to(q, (number, q.shape[-1]))
+
+
+_NEEDED = ("arm", "reward", "propensity")
+_MORE = ("round", "timestamp")
+
+
+def _columns(log: Any, by: str | None) -> tuple[dict[str, Any], int]:
+    """Return the columns of a log by name, those of `_MORE` only where it has them, and the number of its rows."""
+    checks.rows("log", log, "a log, visit by visit, such as a data frame or a list of rows")
+    wanted = dict.fromkeys([*_NEEDED, *_MORE, *([by] if by else [])])
+    if hasattr(log, "itertuples"):
+        return {name: log[name].to_numpy() for name in wanted if name in log}, len(log)
+    rows, columns = list(log), {}
+    for name in wanted:
+        values = [_of_row(row, name) for row in rows]
+        absent = [row for row, value in zip(rows, values, strict=True) if value is _ABSENT]
+        if absent and (name in _NEEDED or len(absent) < len(rows)):
+            also = "" if name in _NEEDED else f", and a {name} as others have"
+            raise TypeError(
+                f"each row of log must have an arm, a reward and a propensity{also}, not {checks.shown(absent[0])}"
+            )
+        if not absent:
+            columns[name] = values
+    return columns, len(rows)
+
+
+def _of_row(row: Any, name: str) -> Any:
+    """Return what a row has by a name; a method of that name, such as `round`, is none of its columns."""
+    value = row.get(name, _ABSENT) if isinstance(row, Mapping) else getattr(row, name, _ABSENT)
+    return _ABSENT if callable(value) else value
+
+
+def _read(columns: dict[str, Any], number: int, arms: int, method: str, by: str | None) -> _Log:
+    """Check a log and return it; nothing is calculated before all of it has been checked."""
+    if number < 2:
+        raise ValueError(f"log must have two visits or more, not {number}")
+    if missing := [name for name in _NEEDED if name not in columns]:
+        raise TypeError(f"log must have the columns arm, reward and propensity, and has no {missing[0]}")
+    given = columns["arm"]
+    plain = isinstance(given, np.ndarray) and given.dtype.kind in "iu"
+    for row in np.flatnonzero((given < 0) | (given >= arms)) if plain else range(number):
+        integral = isinstance(given[row], numbers.Integral) and not isinstance(given[row], bool | np.bool_)
+        if not integral or not 0 <= int(given[row]) < arms:
+            known = f"a whole number from 0 to {arms - 1}, an arm of target"
+            wrong = f"arm of log must be {known}, not {checks.shown(given[row])} (row {row})"
+            raise ValueError(wrong) if integral else TypeError(wrong)
+    arm = np.asarray(given, np.int64)
+    reward = checks.vector("reward of log", columns["reward"], each="row")
+    propensity = checks.vector("propensity of log", columns["propensity"], high=1 + 1e-9, above=0, each="row")
+    visit = begin = np.arange(number)
+    if by is not None:
+        if by not in columns:
+            raise ValueError(f"by must be a column of log, not {checks.shown(by)}")
+        visit = _numbered(by, columns[by])
+        if visit.max() == 0:
+            raise ValueError(f"by must part the log into two visits or more, and {by!r} is the same in each row")
+        begin = np.maximum.accumulate(np.where(np.diff(visit, prepend=-1) != 0, begin, 0))
+    if "round" in columns:
+        rounds = _numbered("round", columns["round"])
+        _, first = np.unique(rounds * arms + (arm if by == "round" else 0), return_index=True)
+        if first.size < number:
+            row = int(np.setdiff1d(np.arange(number), first)[0])
+            other = ', or by="round" be given if it had several arms' if by is None else ""
+            raise ValueError(f"round of log must have one reward{other}; a second one is in row {row}")
+    if method == "dr":
+        for name in _MORE:
+            if name in columns:
+                _check_order(name, columns[name])
+    return _Log(arm, reward, propensity, visit, begin)
+
+
+def _numbered(name: str, values: Any) -> NDArray[np.int64]:
+    """Return the values of a column as numbers, in the order of their first appearance."""
+    import pandas as pd  # only here, as it is slow to import
+
+    try:
+        codes, _ = pd.factorize(np.asarray(values, object) if isinstance(values, list) else values)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} of log must be numbers, times or texts, not {checks.shown(values)}") from error
+    if (codes < 0).any():
+        raise ValueError(f"{name} of log must be there in each row, and is not in row {int(np.argmin(codes))}")
+    return np.asarray(codes, np.int64)
+
+
+def _check_order(name: str, values: Any) -> None:
+    """Refuse times that fall: the model of DR is made of earlier visits, and would be made of later ones."""
+    import pandas as pd  # only here, as it is slow to import
+
+    times = np.asarray(values)
+    try:
+        if times.dtype.kind not in "iufM":
+            times = pd.to_datetime(pd.Series(list(values)), utc=True, format="ISO8601").to_numpy()
+        late = np.flatnonzero(~(times[1:] >= times[:-1]))  # so that nan is refused as well
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} of log must be numbers or times, not {checks.shown(values)}") from error
+    if late.size:
+        raise ValueError(
+            f'{name} of log must not fall, as the model of "dr" is made of earlier visits; it does in row {late[0] + 1}'
+        )

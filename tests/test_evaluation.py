@@ -1,0 +1,536 @@
+"""Off-policy evaluation on logs whose truth is known: unbiased exactly, and intervals that cover."""
+
+import itertools
+import math
+import re
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairlib as fl
+from fairlib import checks
+from fairlib.baselines.linear import linucb
+from fairlib.experiments.evaluation import Interval, evaluate
+from fairlib.experiments.replay import Logged
+from fairlib.merit import Merit, exponential, fair_policy
+
+MEANS = np.array([0.7, 0.5, 0.4, 0.2])
+MERIT = exponential(3)
+TARGET = fair_policy(MERIT, MEANS)
+OTHER = np.array([0.4, 0.3, 0.2, 0.1])
+LOGS = 300
+METHODS = ("ips", "snips", "dr")
+
+
+def table(arm, reward, propensity, **more) -> pd.DataFrame:
+    return pd.DataFrame({"arm": arm, "reward": reward, "propensity": propensity, **more})
+
+
+# By hand ------------------------------------------------------------------------------------------------------------
+
+HAND = [Logged(0, 2.0, 0.5), Logged(1, 1.0, 0.25), Logged(0, 0.0, 0.5), Logged(1, 3.0, 0.75)]
+Q = [0.25, 0.75]  # weights 1/2, 3, 1/2, 1
+
+
+def test_ips_and_snips_by_hand():
+    ips = evaluate(HAND, Q, method="ips")
+    assert ips.reward.value == pytest.approx((1 + 3 + 0 + 3) / 4)
+    assert ips.reward.error == pytest.approx(np.std([1, 3, 0, 3], ddof=1) / 2)
+    assert ips.reward.high - ips.reward.value == pytest.approx(1.959964 * ips.reward.error)
+    assert [each.value for each in ips.arms] == pytest.approx([4 / 4, (4 + 4) / 4])
+    assert [each.value for each in ips.earned] == pytest.approx([1 / 4, (3 + 3) / 4])
+    snips = evaluate(HAND, Q, method="snips")
+    assert snips.reward.value == pytest.approx(7 / 5)
+    left = np.array([0.5 * (2 - 1.4), 3 * (1 - 1.4), 0.5 * (0 - 1.4), 1 * (3 - 1.4)]) / 1.25
+    assert snips.reward.error == pytest.approx(math.sqrt(left @ left / 3) / 2)
+    assert [each.value for each in snips.arms] == pytest.approx([4 / 4, (4 + 4) / (4 + 4 / 3)])
+    assert [each.value for each in snips.earned] == pytest.approx([1 / 5, 6 / 5])
+
+
+def test_dr_by_hand():
+    """The model is 0 at first, then the mean of all until an arm has been played, then its own."""
+    model = np.array([[0, 0], [2, 2], [2, 1], [1, 1]])
+    terms = [0 + 0.5 * (2 - 0), 2 + 3 * (1 - 2), 0.25 * 2 + 0.75 * 1 + 0.5 * (0 - 2), 1 + 1 * (3 - 1)]
+    found = evaluate(HAND, Q)
+    assert found.method == "dr"
+    assert found.reward.value == pytest.approx(np.mean(terms))
+    assert found.reward.error == pytest.approx(np.std(terms, ddof=1) / 2)
+    second = model[:, 1] + np.array([0, (1 - 2) / 0.25, 0, (3 - 1) / 0.75])
+    assert found.arms[1].value == pytest.approx(second.mean())
+    assert found.earned[1].value == pytest.approx(0.75 * second.mean())
+    assert sum(each.value for each in found.earned) == pytest.approx(found.reward.value)
+    # With so few plays nothing is said of an arm by itself.
+    assert [(each.low, each.high) for each in found.arms] == 2 * [(-math.inf, math.inf)]
+
+
+def test_dr_does_not_learn_from_its_own_visit():
+    log = table([0, 0, 1, 0], [4.0, 2.0, 1.0, 3.0], 0.5, page=["a", "a", "b", "b"])
+    terms = [4.0, 2.0, 3 + 1 * (1 - 3), 3.0 + 1 * (3 - 3)]
+    found = evaluate(log, [0.5, 0.5], by="page")
+    assert found.reward.value == pytest.approx(np.mean(terms))
+    left = np.array(terms) - np.mean(terms)
+    assert found.reward.error == pytest.approx(math.sqrt(2 * ((left[0] + left[1]) ** 2 + (left[2] + left[3]) ** 2)) / 4)
+
+
+def test_overlap_by_hand():
+    overlap = evaluate(HAND, Q).overlap
+    weights = np.array([0.5, 3, 0.5, 1])
+    assert overlap.visits == 4
+    assert overlap.weight == pytest.approx((1.25, weights.std(ddof=1) / 2))
+    assert overlap.effective == pytest.approx(25 / 10.5)
+    assert overlap.largest == 3
+    assert overlap.rewards == pytest.approx(7**2 / (1 + 9 + 9))
+    assert overlap.unseen == ()
+    pages = evaluate(table([0, 1, 1], 1.0, 0.5, page=[1, 1, 2]), [0.5, 0.5], by="page").overlap
+    assert pages.visits == 2
+    assert pages.effective == pytest.approx(9 / 5)
+
+
+def test_the_gamma_interval_is_that_of_a_poisson_count_where_weights_are_equal():
+    """Of x events the exact ends are chi-squared quantiles: 1.623 and 11.668 for 5, 0 and 3.689 for none."""
+    n = 100_000
+    for count, low, high in ((5, 1.623486, 11.668332), (0, 0.0, 3.688879)):
+        clicks = np.zeros(n)
+        clicks[:count] = 1
+        found = evaluate(table(np.arange(n) % 2, clicks, 0.5), [0.5, 0.5], method="ips")
+        assert found.interval == "gamma"
+        assert (found.reward.low * n, found.reward.high * n) == pytest.approx((low, high), rel=1e-5)
+        assert found.reward.value * n == pytest.approx(count)
+
+
+def test_the_gamma_interval_of_unequal_weights_by_hand():
+    from scipy.stats import chi2
+
+    log = table([0, 0, 1, 1], [1, 0, 1, 0], [0.2, 0.2, 0.8, 0.4])
+    x = np.array([0.6 / 0.2, 0.4 / 0.8]) / 4
+    y, v, m = x.sum(), x @ x, 3 / 4  # weights are 3, 3, 1/2 and 1, and 3 is the largest that there could be
+    found = evaluate(log, [0.6, 0.4], method="ips").reward
+    assert found.value == pytest.approx(y)
+    assert found.low == pytest.approx(v / (2 * y) * chi2.ppf(0.025, 2 * y**2 / v))
+    assert found.high == pytest.approx((v + m**2) / (2 * (y + m)) * chi2.ppf(0.975, 2 * (y + m) ** 2 / (v + m**2)))
+
+
+def test_an_arm_that_was_never_played_is_reported_and_nothing_is_said_of_it():
+    log = table(np.arange(300) % 2, np.arange(300) % 3 == 0, 0.5)
+    log["reward"] = log["reward"].astype(int)
+    found = evaluate(log, [0.5, 0.25, 0.25])
+    assert found.overlap.unseen == (2,)
+    assert found.arms[2][2:] == (0.0, 1.0)
+    assert found.earned[2][2:] == (0.0, 0.25)
+    assert math.isnan(found.arms[2].value)
+    assert math.isnan(found.fairness(MERIT).value)
+    low, high = found.fairness(MERIT)[2:]
+    assert 0 <= low < high <= 2
+    assert "so what they earn is unknown: 2" in found.warnings[-1]
+    assert evaluate(log, [0.5, 0.5, 0.0]).overlap.unseen == ()
+    assert evaluate(log, [0.5, 0.5, 0.0]).earned[2] == (0, 0, 0, 0)
+    euros = evaluate(log.assign(reward=1.5), [0.5, 0.25, 0.25])
+    assert euros.arms[2][2:] == (-math.inf, math.inf)
+
+
+def test_exposure_needs_no_weights():
+    target = np.array([[1.0, 0.0], [0.5, 0.5], [0.5, 0.5], [0.0, 1.0]])
+    assert evaluate(HAND, target).exposure.tolist() == [0.5, 0.5]
+    assert evaluate(HAND, Q).exposure.tolist() == Q
+    # A target row by row is weighted row by row: 2, 2, 1 and 4/3.
+    assert evaluate(HAND, target).overlap.weight.mean == pytest.approx((2 + 2 + 1 + 4 / 3) / 4)
+
+
+def test_fairness_by_hand():
+    """Two arms: the least and the largest fair share of the first are at corners of the box."""
+    rng = np.random.default_rng(0)
+    arm = rng.integers(2, size=2000)
+    log = table(arm, rng.normal([0.8, 0.3], 0.2, (2000, 2))[np.arange(2000), arm], 0.5)
+    found = evaluate(log, [0.6, 0.4])
+    one, two = found.arms
+    first = [
+        math.exp(3 * x) / (math.exp(3 * x) + math.exp(3 * y)) for x, y in ((one.low, two.high), (one.high, two.low))
+    ]
+    middle = math.exp(3 * one.value) / (math.exp(3 * one.value) + math.exp(3 * two.value))
+    assert first[0] > 0.6
+    assert found.fairness(MERIT)[2:] == pytest.approx((2 * (first[0] - 0.6), 2 * (first[1] - 0.6)))
+    assert found.fairness(MERIT).value == pytest.approx(2 * (middle - 0.6))
+    # A target between the ends may be the fair policy; and one by rows is judged in each visit.
+    assert evaluate(log, [middle, 1 - middle]).fairness(MERIT).low == 0
+    in_turns = evaluate(log, np.tile(np.eye(2), (1000, 1))).fairness(MERIT)
+    assert in_turns.value == pytest.approx(1.0, abs=1e-9)  # (2 * (1 - p) + 2 * p) / 2
+
+
+def test_how_it_reads():
+    found = evaluate(HAND, Q)
+    lines = repr(found).splitlines()
+    assert lines[0] == "Evaluation of 4 visits by dr"
+    assert lines[1] == "overlap: mean weight 1.250 ± 0.595, effective visits 2, largest weight 3"
+    assert lines[-1].startswith("reward: ")
+    assert lines[2:-1] == [f"warning: {each}" for each in found.warnings]
+    assert str(found) == repr(found)
+    assert f"{Interval(1.0, 0.5, 0.0, 2.0):.1f}" == "1.0 (0.0 to 2.0)"
+
+
+def test_what_is_warned_of():
+    rng = np.random.default_rng(2)
+    arm = rng.integers(2, size=1000)
+    good = table(arm, rng.integers(2, size=1000), 0.5)
+    assert evaluate(good, [0.75, 0.25]).warnings == ()
+    assert "effective visits" in " ".join(evaluate(good[:90], [0.75, 0.25]).warnings)
+    (wrong,) = evaluate(good.assign(propensity=0.4), [0.75, 0.25]).warnings
+    assert "the mean weight is more than three errors from 1" in wrong
+    rare = good.assign(reward=(np.arange(1000) < 50).astype(int))
+    (few,) = evaluate(rare, [0.75, 0.25]).warnings
+    assert "normal intervals miss too often" in few
+    assert evaluate(rare, [0.75, 0.25], method="ips").warnings == ()
+
+
+def test_a_frame_has_a_row_for_each_arm():
+    found = evaluate(HAND, Q)
+    frame = found.frame()
+    assert frame.index.name == "arm"
+    assert frame["mean"].tolist() == [each.value for each in found.arms]
+    assert frame["earned_high"].tolist() == [each.high for each in found.earned]
+    assert frame["exposure"].tolist() == Q
+
+
+def test_rows_frames_and_dicts_are_the_same_log():
+    frame = pd.DataFrame(HAND).drop(columns="features").assign(note="what else there is")
+    series = [row for _, row in frame.drop(columns="note").astype({"arm": object}).iterrows()]
+    expected = repr(evaluate(HAND, Q))
+    for log in (frame, iter(HAND), [each._asdict() for each in HAND], series):
+        assert repr(evaluate(log, Q)) == expected
+
+
+# Unbiased -----------------------------------------------------------------------------------------------------------
+
+
+def expectations(learns: bool, target, paid=(0.0, 1.0), visits: int = 4) -> dict[str, float]:
+    """Sum over all logs of a game with two arms, whose maker may have played what paid last with probability 0.8."""
+    means, found = (0.7, 0.4), dict.fromkeys(METHODS, 0.0)
+    for arms in itertools.product((0, 1), repeat=visits):
+        for lucky in itertools.product((False, True), repeat=visits):
+            chance, rows, favourite = 1.0, [], 0
+            for arm, luck in zip(arms, lucky, strict=True):
+                propensity = 0.8 if arm == favourite else 0.2
+                chance *= propensity * (means[arm] if luck else 1 - means[arm])
+                rows.append(Logged(arm, paid[luck], propensity))
+                if learns:
+                    favourite = arm if luck else 1 - arm
+            for method in METHODS:
+                found[method] += chance * evaluate(rows, target, method=method).reward.value
+    return found
+
+
+@pytest.mark.parametrize("learns", [False, True])
+def test_ips_and_dr_are_unbiased_exactly(learns):
+    target = np.array([0.3, 0.7])
+    truth = 0.3 * 0.7 + 0.7 * 0.4
+    found = expectations(learns, target)
+    assert found["ips"] == pytest.approx(truth, abs=1e-12)
+    assert found["dr"] == pytest.approx(truth, abs=1e-12)
+    assert abs(found["snips"] - truth) > 0.005  # a ratio is not
+
+
+@pytest.mark.parametrize("learns", [False, True])
+def test_a_target_that_differs_from_visit_to_visit_is_estimated_without_bias(learns):
+    target = np.array([[0.3, 0.7], [0.5, 0.5], [0.9, 0.1], [0.2, 0.8]])
+    truth = (target @ [0.7 * 2 - 0.3, 0.4 * 2 - 0.6]).mean()
+    found = expectations(learns, target, paid=(-1.0, 2.0))
+    assert found["ips"] == pytest.approx(truth, abs=1e-12)
+    assert found["dr"] == pytest.approx(truth, abs=1e-12)
+
+
+# Intervals cover ----------------------------------------------------------------------------------------------------
+
+
+@cache
+def logs(learns: bool, clicks: bool, visits: int = 1500) -> list[pd.DataFrame]:
+    """Draw 300 logs side by side, with fixed propensities or by a policy whose favourite is what has paid best."""
+    rng = np.random.default_rng((learns, clicks, 5))
+    paid, shown, rows = np.zeros((LOGS, 4)), np.ones((LOGS, 4)), np.arange(LOGS)
+    arm = np.empty((visits, LOGS), np.int64)
+    reward, propensity = np.empty((2, visits, LOGS))
+    for t in range(visits):
+        p = np.full((LOGS, 4), 0.15) if learns else np.tile([0.1, 0.2, 0.3, 0.4], (LOGS, 1))
+        if learns:
+            p[rows, np.argmax(paid / shown, axis=1)] = 0.55
+        chances = p.cumsum(axis=1)
+        drawn = arm[t] = np.minimum((rng.random((LOGS, 1)) >= chances).sum(axis=1), 3)
+        mean = MEANS[drawn]
+        reward[t] = rng.random(LOGS) < mean if clicks else mean * rng.standard_exponential(LOGS)
+        propensity[t] = p[rows, drawn]
+        paid[rows, drawn] += reward[t]
+        shown[rows, drawn] += 1
+    return [table(arm[:, i], reward[:, i], propensity[:, i]) for i in range(LOGS)]
+
+
+def covers(interval: Interval, truth: float) -> bool:
+    return bool(interval.low <= truth <= interval.high)
+
+
+def error(share: float, runs: int = LOGS) -> float:
+    return math.sqrt(share * (1 - share) / runs)
+
+
+def share_covered(name: str, covered: list[bool]) -> float:
+    share = float(np.mean(covered))
+    print(f"{name}: covered in {share:.3f} of {len(covered)} logs")
+    return share
+
+
+@pytest.mark.parametrize("clicks", [True, False], ids=["clicks", "amounts"])
+@pytest.mark.parametrize("learns", [False, True], ids=["fixed", "learner"])
+@pytest.mark.parametrize("method", METHODS)
+def test_intervals_cover(method, learns, clicks):
+    """Of the reward as often as they say, those of all arms at once at least as often, and so the box of fairness."""
+    found = [evaluate(each, OTHER, method=method) for each in logs(learns, clicks)]
+    apart = float(np.abs(TARGET - OTHER).sum())
+    share = share_covered("reward", [covers(each.reward, OTHER @ MEANS) for each in found])
+    least = 0.95 - 3 * error(0.95)
+    assert share >= least
+    if found[0].interval == "normal":
+        assert share <= 0.95 + 3 * error(0.95)
+    together = {
+        "arms": [all(map(covers, each.arms, MEANS)) for each in found],
+        "earned": [all(map(covers, each.earned, OTHER * MEANS)) for each in found],
+        "fairness": [covers(each.fairness(MERIT), apart) for each in found],
+        "weight": [abs(each.overlap.weight.mean - 1) <= 3 * each.overlap.weight.error for each in found],
+    }
+    for name, covered in together.items():
+        assert share_covered(name, covered) >= least
+    # They are of use: shorter than what is known beforehand.
+    assert np.mean([each.arms[3].high for each in found]) < 0.5
+    assert np.mean([each.fairness(MERIT).high for each in found]) < 1
+
+
+def test_the_plug_in_of_fairness_is_biased_and_its_interval_covers():
+    found = [evaluate(each[:200], TARGET).fairness(MERIT) for each in logs(False, True)]
+    assert fl.paired_t([each.value for each in found], 0.0) > 10  # the fair policy itself
+    assert all(each.low == 0 for each in found)
+
+
+def rare_logs(number: int) -> tuple[list[pd.DataFrame], np.ndarray, float]:
+    """Draw logs of rare clicks with arms of very different propensities, and a target that is even."""
+    rng = np.random.default_rng(11)
+    chances = np.array([0.5, 0.3, 0.15, 0.04, 0.008, 0.002])
+    means, made = np.array([0.01, 0.01, 0.02, 0.02, 0.03, 0.03]), []
+    for _ in range(number):
+        arm = rng.choice(6, 4000, p=chances)
+        made.append(table(arm, (rng.random(4000) < means[arm]).astype(int), chances[arm]))
+    return made, np.full(6, 1 / 6), float(means.mean())
+
+
+def test_where_clicks_are_rare_normal_intervals_miss_and_gamma_intervals_cover():
+    made, target, truth = rare_logs(LOGS)
+    found = {method: [evaluate(each, target, method=method) for each in made] for method in METHODS}
+    shares = {
+        name: share_covered(name, [covers(each.reward, truth) for each in every]) for name, every in found.items()
+    }
+    normal = [abs(each.reward.value - truth) <= 1.96 * each.reward.error for each in found["ips"]]
+    assert shares["ips"] >= 0.95 - 3 * error(0.95)
+    for share in (share_covered("ips, normal", normal), shares["snips"], shares["dr"]):
+        assert share < 0.95 - 3 * error(0.95)
+    assert all("normal intervals miss too often" in " ".join(each.warnings) for each in found["dr"])
+
+
+def test_rows_of_one_visit_are_told_from_independent_ones():
+    """Three places a visit, and visitors who click all or nothing: without `by` the interval is too short."""
+    rng, truth, covered = np.random.default_rng(3), 0.5 * 0.8 + 0.5 * 0.4, []
+    for _ in range(LOGS):
+        arm = rng.integers(2, size=(300, 3))
+        clicks = (rng.random((300, 1)) < 0.5) * np.array([1.6, 0.8])[arm]
+        log = table(arm.ravel(), clicks.ravel(), 0.5, visit=np.repeat(np.arange(300), 3))
+        covered.append([covers(evaluate(log, [0.5, 0.5], by=by).reward, truth) for by in ("visit", None)])
+    together, apart = (share_covered(name, [each[i] for each in covered]) for i, name in enumerate(("by", "not")))
+    assert abs(together - 0.95) <= 3 * error(0.95)
+    assert apart < 0.95 - 3 * error(0.95)
+
+
+def test_clusters_of_clicks_have_a_gamma_interval_that_covers():
+    rng, truth, covered = np.random.default_rng(4), 0.02, []
+    for _ in range(LOGS):
+        arm = rng.integers(2, size=(500, 3))
+        clicks = np.repeat(rng.random(500) < 0.02, 3)  # a visitor clicks all three places, or none
+        log = table(arm.ravel(), clicks.astype(int), 0.5, visit=np.repeat(np.arange(500), 3))
+        covered.append([covers(evaluate(log, [0.9, 0.1], method="ips", by=by).reward, truth) for by in ("visit", None)])
+    together, apart = (share_covered(name, [each[i] for each in covered]) for i, name in enumerate(("by", "not")))
+    assert together >= 0.95 - 3 * error(0.95)
+    assert apart < together
+
+
+# The deficit ---------------------------------------------------------------------------------------------------------
+
+
+def exact_deficit(chance: float, shares, rounds: int) -> float:
+    """Return the expected deficit of independent draws, over all ways in which they may fall."""
+    expected = 0.0
+    for drawn in itertools.product((0, 1), repeat=rounds):
+        counts = np.cumsum([[arm == 0, arm == 1] for arm in drawn], axis=0)
+        behind = (np.outer(np.arange(1, rounds + 1), shares) - counts).max()
+        expected += math.prod(chance if arm == 0 else 1 - chance for arm in drawn) * max(behind, 0)
+    return expected
+
+
+def test_the_deficit_of_a_target_with_contexts_covers():
+    rng, rounds, shares = np.random.default_rng(6), 6, [0.5, 0.3]
+    truth = exact_deficit(0.5 * 0.9 + 0.5 * 0.3, shares, rounds)
+    found = []
+    for seed in range(LOGS):
+        warm = rng.random(600) < 0.5
+        target = np.where(warm[:, None], [0.9, 0.1], [0.3, 0.7])
+        log = table(rng.integers(2, size=600), 1.0, 0.5)
+        found.append(evaluate(log, target).deficit(shares, rounds, seed=seed))
+    assert abs(share_covered("deficit", [covers(each, truth) for each in found]) - 0.95) <= 3 * error(0.95)
+    assert abs(fl.paired_t([each.value for each in found], truth)) < 3
+
+
+def test_the_deficit_of_a_target_without_chance_is_counted():
+    log = table(np.arange(60) % 2, 1.0, 0.5)
+    late = np.tile(np.repeat(np.eye(2), 3, axis=0), (10, 1))  # 0 0 0 1 1 1, again and again
+    assert evaluate(log, late).deficit([0.25, 0.5], 6) == pytest.approx((1.5, 0, 1.5, 1.5))
+    assert evaluate(log, late).deficit([0.5, 0.0], 6)[0] == 0
+
+
+def test_a_deficit_that_the_log_knows_nothing_of_is_refused():
+    found, rows = evaluate(HAND, Q), np.tile(Q, (4, 1))
+    with pytest.raises(
+        ValueError, match=r"target must differ from visit to visit for a deficit, .*: the log says nothing"
+    ):
+        found.deficit([0.5, 0.5], 2)
+    by_page = evaluate(table([0, 1, 0, 1], 1.0, 0.5, page=[1, 1, 2, 2]), rows, by="page")
+    with pytest.raises(ValueError, match=r"by must be None for a deficit, .*, not 'page'"):
+        by_page.deficit([0.5, 0.5], 2)
+    for shares, rounds, message in (
+        ([0.5], 2, "shares must be 2 numbers, one an arm, not 1"),
+        ([0.75, 0.5], 2, "shares must sum to at most 1, not 1.25"),
+        ([0.5, -0.1], 2, r"shares must be numbers in \[0, 1\], not -0.1"),
+        ([0.5, 0.5], 3, "rounds must be at most 2, half of the visits, not 3"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            evaluate(HAND, rows).deficit(shares, rounds)
+
+
+def test_a_merit_that_may_fall_is_refused():
+    falling = Merit("falling", lambda x: 2.0 - x, low=0, high=1, minimum=1, lipschitz=1, log_lipschitz=1)
+    with pytest.raises(ValueError, match=r"merit must be rising, as exponential\(2\) is, which 'falling' is not said"):
+        evaluate(HAND, Q).fairness(falling)
+
+
+# Bad input ----------------------------------------------------------------------------------------------------------
+
+GOOD = table([0, 1, 0, 1], [1.0, 0.0, 2.0, 1.0], 0.5)
+
+
+def changed(name: str, row: int, value):
+    rows = GOOD.to_dict("records")
+    rows[row] = {**rows[row], name: value}
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("log", "how", "kind", "message"),
+    [
+        (GOOD.drop(columns="propensity"), {}, TypeError, "log must have the columns .*, and has no propensity"),
+        (
+            [{"arm": 0, "reward": 1.0}] * 4,
+            {},
+            TypeError,
+            r"each row of log must have .* not \{'arm': 0, 'reward': 1.0\}",
+        ),
+        ([(0, 1.0, 0.5)] * 4, {}, TypeError, "each row of log must have an arm, a reward and a propensity, not "),
+        ([], {}, ValueError, "log must have two visits or more, not 0"),
+        (GOOD[:0], {}, ValueError, "log must have two visits or more, not 0"),
+        (GOOD[:1], {}, ValueError, "log must have two visits or more, not 1"),
+        ("log.csv", {}, TypeError, "log must be a log, visit by visit, such as .*, not 'log.csv'"),
+        (changed("propensity", 2, 0.0), {}, ValueError, r"propensity of log must .* in \(0, 1\], not 0.0 \(row 2\)"),
+        (changed("propensity", 2, 1.5), {}, ValueError, r"propensity of log must .* in \(0, 1\], not 1.5 \(row 2\)"),
+        (changed("propensity", 1, math.nan), {}, ValueError, r"propensity of log must .* not nan \(row 1\)"),
+        (changed("reward", 3, math.nan), {}, ValueError, r"reward of log must be numbers, not nan \(row 3\)"),
+        (changed("reward", 3, "1"), {}, TypeError, "reward of log must be a list of numbers, one a row"),
+        (changed("arm", 3, 2), {}, ValueError, r"arm of log must .* from 0 to 1, an arm of target, not 2 \(row 3\)"),
+        (changed("arm", 3, -1), {}, ValueError, r"arm of log must .* from 0 to 1, an arm of target, not -1 \(row 3\)"),
+        (GOOD.assign(arm=[0, 1, 2, 0]), {}, ValueError, r"arm of log must .*, an arm of target, not .*2.* \(row 2\)"),
+        (changed("arm", 0, 0.5), {}, TypeError, r"arm of log must be a whole number .* not 0.5 \(row 0\)"),
+        (changed("arm", 0, True), {}, TypeError, r"arm of log must be a whole number .* not True \(row 0\)"),
+        (GOOD.assign(timestamp=[1, 2, 4, 3]), {}, ValueError, "timestamp of log must not fall, .* in row 3"),
+        (GOOD.assign(timestamp=[1, 2, math.nan, 3]), {}, ValueError, "timestamp of log must not fall, .* in row 2"),
+        (
+            GOOD.assign(timestamp=[None, object(), 1, 2]),
+            {},
+            TypeError,
+            "timestamp of log must be numbers or times, not",
+        ),
+        (
+            GOOD.assign(timestamp=["2024-01-02", "2024-01-03T00:00:01.5+00:00", "2024-01-03", "2024-01-05"]),
+            {},
+            ValueError,
+            "timestamp of log must not fall, .* in row 2",
+        ),
+        (GOOD.assign(round=[1, 3, 2, 4]), {}, ValueError, "round of log must not fall, .* in row 2"),
+        (
+            GOOD.assign(round=[1, 2, 2, 3]),
+            {},
+            ValueError,
+            'one reward, or by="round" be given .*; a second one is in row 2',
+        ),
+        (
+            GOOD.assign(round=[1, 2, 2, 2]),
+            {"by": "round"},
+            ValueError,
+            "round of log must have one reward; a second one is in row 3",
+        ),
+        (
+            GOOD.assign(round=[1, None, 2, 3]),
+            {},
+            ValueError,
+            "round of log must be there in each row, and is not in row 1",
+        ),
+        (
+            [{**GOOD.to_dict("records")[0], "round": 1}, *GOOD.to_dict("records")],
+            {},
+            TypeError,
+            "and a round as others have",
+        ),
+        (GOOD, {"by": "page"}, ValueError, "by must be a column of log, not 'page'"),
+        (GOOD.assign(page=1), {"by": "page"}, ValueError, "by must part the log into two visits or more, and 'page'"),
+        (
+            GOOD.assign(page=[[1], [2], [3], [4]]),
+            {"by": "page"},
+            TypeError,
+            "page of log must be numbers, times or texts",
+        ),
+        (GOOD, {"target": [0.5, 0.6]}, ValueError, "target must be probabilities that sum to 1, not to 1.1"),
+        (GOOD, {"target": [[0.5, 0.5]] * 3 + [[0.5, 0.25]]}, ValueError, r"sum to 1, not to 0.75 \(row 3\)"),
+        (GOOD, {"target": [[0.5, 0.5]] * 3}, ValueError, "target must have 4 rows, one for each of the log, not 3"),
+        (GOOD, {"target": [1.5, -0.5]}, ValueError, r"target must be finite numbers in \[0, 1\], not 1.5"),
+        (GOOD, {"target": [math.nan, 0.5]}, ValueError, "target must be finite numbers"),
+        (GOOD, {"target": 1.0}, ValueError, r"target must be of shape \(K,\) or \(n, K\), not \(\)"),
+        (GOOD, {"target": [0, 0, 1.0]}, ValueError, "target must play some arm that the log played in that visit"),
+        (GOOD, {"target": fl.ucb1()}, TypeError, "not the policy 'UCB1', which learns: replay it with fairlib.replay"),
+        (GOOD, {"target": linucb(1.0)}, TypeError, "not the policy 'LinUCB', which learns: replay it with"),
+        (GOOD, {"method": "dm"}, ValueError, "method must be 'dr' or 'ips' or 'snips', not 'dm'"),
+        (GOOD, {"level": 1.0}, ValueError, r"level must be a number in \(0, 1\), not 1.0"),
+    ],
+    ids=itertools.count(),
+)
+def test_bad_input_is_refused_by_name(log, how, kind, message):
+    evaluate(GOOD, [0.5, 0.5])  # what is altered is good
+    with pytest.raises(kind, match=message):
+        evaluate(log, **{"target": [0.5, 0.5], **how})
+
+
+def test_order_matters_only_where_the_past_is_used():
+    """IPS and SNIPS of a shuffled log are those of the log."""
+    log = pd.DataFrame(HAND).drop(columns="features").assign(timestamp=pd.date_range("2024", periods=4, tz="UTC"))
+    shuffled = log.iloc[[2, 0, 3, 1]]
+    for method in ("ips", "snips"):
+        one, two = (evaluate(each, Q, method=method).reward for each in (log, shuffled))
+        assert one == pytest.approx(two)
+    assert evaluate(log, Q).reward == evaluate(HAND, Q).reward
+    with pytest.raises(ValueError, match="timestamp of log must not fall"):
+        evaluate(shuffled, Q)
+
+
+@pytest.mark.parametrize("given", ["log.csv", {"arm": [0]}, np.array(3.0), 7])
+def test_what_is_no_log_is_told_as_it_was_given(given):
+    with pytest.raises(TypeError, match=f"log must be a log, .*, not {re.escape(checks.shown(given))}$"):
+        evaluate(given, Q)
