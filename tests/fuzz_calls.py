@@ -430,6 +430,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     "Service.observe": lambda: service().observe,
     "Policy.replace": lambda: fl.epsilon_greedy(0.1).replace,
     "Policy.check_horizon": lambda: shares.t_fair_ucb([0.25, 0.125], 100).check_horizon,
+    "Replay.measures": lambda: replay.replay(LOG.made(), fl.uniform(), arms=2).measures,
     "Evaluation.fairness": lambda: evaluated().fairness,
     "Evaluation.deficit": lambda: evaluated().deficit,
     "Merit.__call__": lambda: merit.exponential(2),
@@ -486,6 +487,7 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
         "events": LOG,
         "policy": Argument(fl.ucb1, either(an(fl.Policy), CALLED), ("means",)),
     },
+    "Replay.measures": {"merit": of(None, one_of(None)), "means": of(None, one_of(None))},
     "experiments.evaluation.evaluate": {
         "log": LOG,
         "target": of([0.25, 0.75], fits(checks.Table()), "shape"),

@@ -17,9 +17,11 @@ from fairlib.baselines.linear import linucb
 from fairlib.core import Array, ContextPolicy, Number, PerArm, dot
 from fairlib.data import Event, Pool
 from fairlib.experiments.replay import Logged, article_contexts, replay
-from fairlib.exposure import fairx_linucb, fairx_ts
-from fairlib.merit import exponential
-from fairlib.shares import fair_ucb, lfg
+from fairlib.exposure import ExposureBandit, fairx_linucb, fairx_ts
+from fairlib.exposure.game import exposure_metrics
+from fairlib.merit import exponential, fair_policy
+from fairlib.shares import SharedBandit, fair_learn, fair_ucb, lfg
+from fairlib.shares.game import shares_metrics
 
 MEANS = {7: 0.8, 8: 0.6, 9: 0.3}
 
@@ -318,6 +320,64 @@ ROW = Logged(0, 1.0, 0.5, [[0.1], [0.2]])
 def test_doors_of_a_log_of_one_s_own(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("how", ["rows", "events"])
+def test_measures_are_those_that_games_sum(how):
+    shares, merit, means = np.array([0.29, 0.3, 0.35]), exponential(2), np.array(list(MEANS.values()))
+    events = own_log(800, 3) if how == "rows" else log(800, 3)
+    path = replay(events, fair_learn(fl.epsilon_greedy(0.5), [0.2] * 3), arms=3, least=0.15, seed=2)
+    selected, (violation, deficit, lost, unfair) = np.zeros(3), np.zeros((4, 1))
+    for t, (event, p) in enumerate(zip(path.events, path.probabilities, strict=True), 1):
+        selected[event.arm if how == "rows" else event.displayed - 7] += 1
+        shares_metrics(shares, t, selected, violation, deficit)
+        exposure_metrics(means, fair_policy(merit, means), p, lost, unfair)
+    found = path.measures(shares=shares, merit=merit, means=means)
+    assert list(found) == ["share", "deficit", "violation", "fairness_regret"]
+    assert found["share"] == pytest.approx(selected / t)
+    assert found["violation"] == violation[0] > 1
+    assert found["deficit"] == pytest.approx(deficit[0])
+    assert found["fairness_regret"] == pytest.approx(unfair[0])
+    assert list(path.measures()) == ["share"]
+    assert list(path.measures(merit=merit, means=means)) == ["share", "fairness_regret"]
+
+
+def test_measures_of_a_replay_have_the_means_of_play():
+    """200 replays of 30 rounds of a log that learned, against 4,000 games, within four errors."""
+    shares, merit, means, horizon = [0.2, 0.2, 0.2], exponential(2), list(MEANS.values()), 30
+    paths = [replay(own_log(400, seed), fl.ucb1(), arms=3, least=0.15, horizon=horizon) for seed in range(200)]
+    found = [path.measures(shares=shares, merit=merit, means=means) for path in paths]
+    arms, how = fl.bernoulli(means), {"runs": 4000, "seed": 1, "rounds": [horizon]}
+    owed = fl.simulate(SharedBandit(arms, shares=shares), fl.ucb1(), horizon, **how)
+    fair = fl.simulate(ExposureBandit(arms, merit=merit), fl.ucb1(), horizon, **how)
+    for name, truth in (
+        ("deficit", owed.deficit),
+        ("violation", owed.violation),
+        ("fairness_regret", fair.fairness_regret),
+    ):
+        ours = np.array([each[name] for each in found])
+        error = np.sqrt(ours.var(ddof=1) / len(ours) + truth[:, 0].var(ddof=1) / len(truth))
+        assert abs(ours.mean() - truth.mean()) < 4 * error
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"shares": [0.5, 0.5]}, "shares must be 3 numbers, one an arm, not 2"),
+        ({"shares": [0.5, 0.5, 0.5]}, "shares must sum to at most 1, not 1.5"),
+        ({"means": [0.5, 0.5], "merit": exponential(2)}, "means must be 3 numbers, one an arm, not 2"),
+        ({"merit": exponential(2)}, "merit and means must be given both or not at all"),
+        ({"means": [0.5] * 3}, "merit and means must be given both or not at all"),
+    ],
+)
+def test_doors_of_measures(given, message):
+    path = replay(own_log(100, 1), fl.uniform(), arms=3, least=0.15)
+    with pytest.raises(ValueError, match=message):
+        path.measures(**given)
+    with pytest.raises(ValueError, match="events must be at least one visit"):
+        replay([], fl.uniform()).measures()
+    with pytest.raises(ValueError, match="events must be visits with the same articles"):
+        replay(log(60, 4, (pool_of(7, 8, 9), pool_of(9, 7, 8))), fl.uniform()).measures()
 
 
 def test_a_horizon_stops_it_and_a_short_log_ends_it():

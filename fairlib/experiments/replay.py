@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.checks import Horizon, Seed, checked
@@ -20,6 +20,7 @@ from fairlib.core.contexts import ContextPolicy
 from fairlib.core.policy import Policy
 from fairlib.data import Event
 from fairlib.engine.agent import Agent
+from fairlib.merit import Merit, fair_policy
 from fairlib.rules.rule import Rule
 
 __all__ = ["Logged", "Replay", "replay", "article_contexts"]
@@ -81,6 +82,81 @@ class Replay:
         """Reward of each round; of an `Event` 1 for a click, else 0."""
         paid = [event.click if isinstance(event, Event) else event.reward for event in self.events]
         return np.array(paid, dtype=np.float64)
+
+    @checked
+    def measures(
+        self,
+        *,
+        shares: Annotated[ArrayLike, checks.Numbers(0, 1)] | None = None,
+        merit: Merit | None = None,
+        means: Annotated[ArrayLike, checks.Numbers()] | None = None,
+    ) -> dict[str, Any]:
+        r"""Return how fairly the policy played in the visits kept.
+
+        As these have the law of the rounds that it would have played, each measure has the expectation that it has at
+        play, over as many rounds. It is one number for one path: to know how sure it is, replay several logs.
+
+        Parameters
+        ----------
+        shares : array_like, shape (K,), optional
+            Share of the rounds that each arm is owed, together at most 1.
+        merit : Merit, optional
+            A merit function.
+        means : array_like, shape (K,), optional
+            The true mean reward of each arm, which the merit needs. Means estimated from the log will not do: the
+            regret against them is biased (`fairlib.experiments.evaluation.Evaluation.fairness`).
+
+        Returns
+        -------
+        dict
+            ``"share"``, the fraction of the rounds in which each arm was played, shape (K,); with shares ``"deficit"``
+            and ``"violation"``, by how many plays an arm was behind at most, exactly and in whole plays, as in
+            `fairlib.shares.SharesResult`; with a merit ``"fairness_regret"``,
+            :math:`\sum_t \sum_a \lvert \pi^\star_a - p_{t,a} \rvert`, as in `fairlib.exposure.ExposureResult`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind or size, the shares sum to more than 1, of merit and means only one is
+            given, no visit was kept, or the pool of articles changes.
+
+        Examples
+        --------
+        >>> log = 30 * [Logged(0, 1.0, 0.5), Logged(1, 0.0, 0.5)]
+        >>> path = replay(log, Policy("the first", lambda p: 0), arms=2)
+        >>> path.measures(shares=[0.25, 0.25])
+        {'share': array([1., 0.]), 'deficit': 7.5, 'violation': 7.0}
+        """
+        played, p = self._played(), np.array(self.probabilities)
+        rounds, arms = p.shape
+        for name, each in (("shares", shares), ("means", means)):
+            if each is not None and np.size(each) != arms:
+                raise ValueError(f"{name} must be {arms} numbers, one an arm, not {np.size(each)}")
+        counts = (played[:, None] == np.arange(arms)).cumsum(axis=0)
+        found: dict[str, Any] = {"share": counts[-1] / rounds}
+        if shares is not None:
+            if np.sum(shares) > 1 + 1e-9:
+                raise ValueError(f"shares must sum to at most 1, not {np.sum(shares):g}")
+            owed = np.outer(np.arange(1, rounds + 1), np.asarray(shares))
+            found["deficit"] = max(float((owed - counts).max()), 0.0)
+            found["violation"] = max(float((np.floor(owed + 1e-9) - counts).max()), 0.0)  # 0.29 * 100 is below 29
+        if (merit is None) != (means is None):
+            raise ValueError("merit and means must be given both or not at all, as a merit is one of true means")
+        if merit is not None and means is not None:
+            found["fairness_regret"] = float(np.abs(fair_policy(merit, means) - p).sum())
+        return found
+
+    def _played(self) -> NDArray[np.int64]:
+        """Return the arm played in each round, which has a number of its own only where the pool stays the same."""
+        if not self.events:
+            raise ValueError("events must be at least one visit that was kept, as nothing was played in none")
+        pools = {event.pool.articles if isinstance(event, Event) else () for event in self.events}
+        if len(pools) > 1:
+            raise ValueError("events must be visits with the same articles throughout, as each article is an arm")
+        (articles,) = pools
+        return np.array(
+            [articles.index(event.displayed) if isinstance(event, Event) else event.arm for event in self.events]
+        )
 
     def __repr__(self) -> str:
         mean = f", mean reward {self.rewards.mean():.4g}" if self.events else ""
