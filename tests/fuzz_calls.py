@@ -498,6 +498,11 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
     "data.read_arff": {"path": of("arff", PATH)},
     "data.read_today": {"path": of("today", PATH)},
     "data.read_criteo": {"path": of("criteo", PATH)},
+    "data.read_open_bandit": {"path": of("open_bandit", PATH)},
+    "data.read_log": {
+        "path": of("log", PATH),
+        "columns": of(None, either(one_of(None), an(dict, fits=lambda value: not value))),
+    },
     "data.read_acs": {
         "path": of("acs", either(PATH, list_of(PATH))),
         "group": of("SEX", one_of("SEX")),
@@ -549,6 +554,9 @@ FILES = {
         "\t".join([sale, "9.9", late, "1", "100", *15 * ["-1"], title, "-1", "-1"]) + "\n"
         for sale, late, title in SALES
     ),
+    "open_bandit": ",timestamp,item_id,position,click,propensity_score\n"
+    + "".join(f"{i},2019-11-24 00:0{i}:13.442536+00:00,{i},{1 + i % 3},{i % 2},0.03125\n" for i in range(4)),
+    "log": "".join(f'{{"arm": {i}, "reward": {i}.5, "propensity": 0.25, "page": "a"}}\n' for i in range(3)),
 }
 """What the loaders find where the calls are made."""
 

@@ -7,6 +7,7 @@ import bz2
 import gzip
 import hashlib
 import itertools
+import json
 import lzma
 import math
 import random
@@ -22,6 +23,7 @@ import numpy as np
 import pytest
 from fuzz_calls import FILES
 
+import fairlib as fl
 from fairlib import data
 from fairlib.data import files, labels, people
 
@@ -223,6 +225,8 @@ def test_mediamill_is_known_by_its_hash(monkeypatch, tmp_path):
         (data.read_acs, "American Community Survey.*free of charge"),
         (data.read_today, "Yahoo.*not to be passed on"),
         (data.read_criteo, "Criteo.*accept its terms"),
+        (data.read_open_bandit, "Open Bandit Dataset of ZOZO"),
+        (data.read_log, ""),
     ],
     ids=count(),
 )
@@ -239,6 +243,8 @@ LOADERS = {
     "read_today": lambda path: list(data.read_today(path)),
     "today, skipping": lambda path: list(data.read_today(path, [])),
     "read_criteo": data.read_criteo,
+    "read_open_bandit": data.read_open_bandit,
+    "read_log": data.read_log,
 }
 by_each_loader = pytest.mark.parametrize("load", LOADERS.values(), ids=LOADERS)
 
@@ -316,6 +322,8 @@ def test_a_damaged_file_is_read_or_refused_with_its_name(tmp_path, name):
         "acs": lambda path: data.read_acs(path, group="SEX", numbers=["AGEP"], one_hot={"SEX": [1, 2]}).features,
         "today": lambda path: np.array([event.user for event in data.read_today(path)]),
         "criteo": lambda path: data.read_criteo(path, arms=2).means,
+        "open_bandit": lambda path: data.read_open_bandit(path)[["arm", "reward", "propensity", "position"]].to_numpy(),
+        "log": lambda path: data.read_log(path)[["arm", "reward", "propensity"]].to_numpy(),
     }
     content, chance, said = FILES[name].encode(), random.Random(name), []
     path = tmp_path / "the file"
@@ -855,6 +863,111 @@ def test_lines_of_the_log_of_ads_that_are_wrong_are_refused(tmp_path, line, mess
     assert list(tmp_path.iterdir()) == [path]
 
 
+# --- logs of arms drawn with known probabilities ----------------------------------------------------------------------
+
+SHOWN_NAMES = "index,timestamp,item_id,position,click,propensity_score,user_feature_0\n"
+SHOWN = "0,2019-11-24 00:03:13.442536+00:00,14,3,0,0.03125,81ce\n"
+LOGGED = '{"arm": 1, "reward": 0.5, "propensity": 0.25, "page": "a"}\n'
+
+
+@pytest.mark.parametrize("chance", ["propensity_score", "action_prob"])
+def test_the_open_bandit_log_is_read_by_names(tmp_path, chance):
+    path = tmp_path / "men.csv.gz"
+    header = f",user_feature_0,{chance},click,position,timestamp,item_id\n"
+    rows = [
+        "0,81ce,0.25,0,3,2019-11-24 00:00:20+00:00,14\n",
+        "1,4ae3,1e-06,1,1,2019-11-24 09:00:20.5+09:00,0\n",
+    ]
+    path.write_bytes(gzip.compress((header + "".join(rows)).encode()))
+    log = data.read_open_bandit(path)
+    assert log.columns.tolist() == ["arm", "reward", "propensity", "position", "timestamp"]
+    assert log[["arm", "reward", "propensity", "position"]].to_numpy().tolist() == [[14, 0, 0.25, 3], [0, 1, 1e-6, 1]]
+    assert (log["timestamp"].diff().iloc[1]).total_seconds() == 0.5
+    assert fl.evaluation.evaluate(log, np.full(15, 1 / 15), by="timestamp").overlap.visits == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("item_id", "item", "line 1: there must be one column item_id, and it is not there"),
+        ("propensity_score", "chance", "line 1: there must be one column propensity_score, and it is not there"),
+        ("index", "click", "line 1: there must be one column click, and it is twice or more"),
+        (",14,", ",-1,", "line 2: item_id must be a whole number of 1 to 9 digits, not '-1'"),
+        (",14,", ",1.0,", "line 2: item_id must be a whole number of 1 to 9 digits, not '1.0'"),
+        (",14,3", ",14,0", "line 2: position must be 1, 2 or 3, not '0'"),
+        (",14,3", ",14,4", "line 2: position must be 1, 2 or 3, not '4'"),
+        ("3,0,", "3,2,", "line 2: click must be 0 or 1, not '2'"),
+        ("3,0,", "3,,", "line 2: click must be 0 or 1, not ''"),
+        ("0.03125", "0.0", r"line 2: propensity_score must be a number in \(0, 1\], not '0.0'"),
+        ("0.03125", "1.5", r"line 2: propensity_score must be a number in \(0, 1\], not '1.5'"),
+        ("0.03125", "nan", r"line 2: propensity_score must be a number in \(0, 1\], not 'nan'"),
+        ("2019-11-24 ", "", "line 2: timestamp must be a time with its zone, such as .*, not '00:03"),
+        ("2019-11-24", "2019-13-24", "line 2: timestamp must be a time with its zone, such as .*, not '2019-13-24"),
+        ("+00:00", "", "line 2: timestamp must be a time with its zone, such as"),
+        (",81ce", "", "line 2: a line must have 7 values, not 6"),
+        (SHOWN, "", "there is no row below the line"),
+    ],
+    ids=count(),
+)
+def test_lines_of_the_open_bandit_log_that_are_wrong_are_refused(tmp_path, old, new, message):
+    path = tmp_path / "men.csv"
+    text = SHOWN_NAMES + SHOWN
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"men\.csv(, |: ){message}"):
+        data.read_open_bandit(path)
+
+
+def test_a_log_of_json_lines_is_read_with_names_of_its_own(tmp_path):
+    path = tmp_path / "log.jsonl"
+    rows = [
+        {"item": a, "reward": r, "p": 0.5, "arm": "an arm's own name", "x": [[1.0, 0.0], [0.0, 1.0]]}
+        for a, r in ((0, 1.5), (1, -2), (0, 0.5))
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    log = data.read_log(path, {"arm": "item", "propensity": "p", "features": "x"})
+    assert log.columns.tolist() == ["arm", "reward", "propensity", "features"]
+    assert fl.evaluation.evaluate(log, [0.5, 0.5], method="ips").reward.value == 0.0
+    assert fl.replay.replay(log, fl.linear.linucb(1.0)).seen == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("{", "[", "this is no JSON object, "),
+        (LOGGED[:-1], "[1, 2]", "a line must be a JSON object, not "),
+        (LOGGED[:-1], "[" * 100_000, "this is no JSON object, "),
+        ('"page"', '"arm"', "this is no JSON object, as 'arm' is there twice"),
+        ("0.5", "NaN", "this is no JSON object, as NaN is no number of JSON"),
+        ('"arm"', '"item"', "there must be 'arm', which is not there"),
+        ('"propensity"', '"chance"', "there must be 'propensity', which is not there"),
+        ("1,", "-1,", "arm must be a whole number of at least 0, not -1"),
+        ("1,", "1.0,", "arm must be a whole number of at least 0, not 1.0"),
+        ("0.5", '"0.5"', "reward must be a number, not '0.5'"),
+        ("0.5", "null", "reward must be a number, not None"),
+        ("0.25", "0", r"propensity must be a number in \(0, 1\], not 0"),
+        ("0.25", "1.25", r"propensity must be a number in \(0, 1\], not 1.25"),
+    ],
+    ids=count(),
+)
+def test_lines_of_json_that_are_wrong_are_refused(tmp_path, old, new, message):
+    path = tmp_path / "log.jsonl"
+    assert old in LOGGED
+    path.write_text(LOGGED + LOGGED.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"log\.jsonl, line 2: {message}"):
+        data.read_log(path)
+
+
+def test_names_of_a_log_s_columns_are_names(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text(LOGGED, encoding="utf-8")
+    for columns in ("arm", {"arm": 1}, ["arm"]):
+        with pytest.raises(TypeError, match="columns must be names by names"):
+            data.read_log(path, columns)
+    with pytest.raises(ValueError, match=r"log\.jsonl, line 1: there must be 'place', which is not there"):
+        data.read_log(path, {"by": "place"})
+
+
 # --- what others have packed or written ------------------------------------------------------------------------------
 
 CENSUS = "AGEP,SEX,PINCP,PWGTP\n"
@@ -865,6 +978,8 @@ ROWS_KEPT = {
     "arff": (HEADER, "0,0,0,0\n", lambda path: data.read_arff(path, 2)),
     "acs": (CENSUS, PERSON, lambda path: data.read_acs(path, **SMALL_ACS)),
     "criteo": ("", CLICK, lambda path: data.read_criteo(path, arms=2)),
+    "open bandit": (SHOWN_NAMES, SHOWN, data.read_open_bandit),
+    "log": ("", LOGGED, data.read_log),
 }
 
 

@@ -103,13 +103,15 @@ def test_the_gamma_interval_is_that_of_a_poisson_count_where_weights_are_equal()
 def test_the_gamma_interval_of_unequal_weights_by_hand():
     from scipy.stats import chi2
 
-    log = table([0, 0, 1, 1], [1, 0, 1, 0], [0.2, 0.2, 0.8, 0.4])
-    x = np.array([0.6 / 0.2, 0.4 / 0.8]) / 4
-    y, v, m = x.sum(), x @ x, 3 / 4  # weights are 3, 3, 1/2 and 1, and 3 is the largest that there could be
+    n = 40
+    log = table([0, 0, 1, 1] * 10, [1, 0, 1, 0] + 36 * [0], [0.2, 0.2, 0.8, 0.4] * 10)
+    x = np.array([0.6 / 0.2, 0.4 / 0.8]) / n
+    y, v, m = x.sum(), x @ x, 3 / n  # weights are 3, 3, 1/2 and 1, and 3 is the largest that there could be
     found = evaluate(log, [0.6, 0.4], method="ips").reward
     assert found.value == pytest.approx(y)
     assert found.low == pytest.approx(v / (2 * y) * chi2.ppf(0.025, 2 * y**2 / v))
     assert found.high == pytest.approx((v + m**2) / (2 * (y + m)) * chi2.ppf(0.975, 2 * (y + m) ** 2 / (v + m**2)))
+    assert evaluate(log[:4], [0.6, 0.4], method="ips").reward.high == 1  # a mean of clicks is at most that
 
 
 def test_an_arm_that_was_never_played_is_reported_and_nothing_is_said_of_it():

@@ -517,16 +517,17 @@ def _normal(terms: _Floats, visit: NDArray[np.int64], level: float) -> Interval:
 
 
 def _gamma(terms: _Floats, visit: NDArray[np.int64], level: float, top: float) -> Interval:
-    """Return Fay and Feuer's interval of a weighted sum of counts; `top` is the largest weight that there could be."""
+    """Return Fay and Feuer's interval of a weighted mean of clicks; `top` is the largest weight that there could be."""
     from scipy.special import gammaincinv  # only here: SciPy is slow to import, and the package must not be
 
     parts, tail = np.bincount(visit, terms) / terms.size, (1 - level) / 2
-    total, variance, most = float(parts.sum()), float(parts @ parts), top * np.bincount(visit).max() / terms.size
+    total, variance = float(parts.sum()), float(parts @ parts)
+    more = top * np.bincount(visit).max() / terms.size
     low = variance / total * gammaincinv(total**2 / variance, tail) if total else 0.0
-    total, variance = total + most, variance + most**2
+    total, variance = total + more, variance + more**2
     high = variance / total * gammaincinv(total**2 / variance, 1 - tail)
     mean, error = _normal(terms, visit, level)[:2]
-    return Interval(mean, error, float(low), float(high))
+    return Interval(mean, error, float(low), min(float(high), 1.0))
 
 
 def _effective(weights: _Floats, visit: NDArray[np.int64]) -> float:
