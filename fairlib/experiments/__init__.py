@@ -1,1 +1,1 @@
-"""Many runs: sweeps and their stores, statistics of runs, and replay of logs."""
+"""Many runs: sweeps and their stores, statistics of runs, replay and evaluation of logs."""
