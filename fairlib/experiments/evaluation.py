@@ -150,7 +150,7 @@ class Evaluation:
         """What speaks against the estimate, a sentence each; they stand before it when it is printed."""
         overlap, said = self.overlap, []
         if overlap.effective < _EFFECTIVE:
-            said.append(f"below {_EFFECTIVE} effective visits intervals miss too often")
+            said.append(f"below {_EFFECTIVE} effective visits an estimate is rough, and so is its interval")
         if self.interval == "normal" and overlap.rewards < _EFFECTIVE:
             few = f"the estimate rests on {overlap.rewards:.3g} effective rewards other than 0"
             said.append(f'{few}, and below {_EFFECTIVE} normal intervals miss too often; for clicks take method="ips"')
@@ -170,8 +170,9 @@ class Evaluation:
         r"""Estimate the fairness regret a round: how far the target is from the fair policy of a merit function.
 
         That is :math:`\sum_a \lvert \pi^\star_a - q_a \rvert`, where the fair policy :math:`\pi^\star` plays each arm
-        in proportion to the merit of its mean, and :math:`q` is the target, averaged over the visits. It is 0 for the
-        fair policy and 2 for one that plays only arms without merit.
+        in proportion to the merit of its mean, and :math:`q` is the target; if it differs from visit to visit, the
+        mean over the visits. It is 0 for the fair policy, and close to 2 for one that plays only an arm of hardly any
+        merit.
 
         Parameters
         ----------
@@ -393,7 +394,7 @@ def evaluate(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind; if the log is empty, has less than two visits, a row that lacks something,
+        If an argument is of the wrong kind; if the log is empty, has fewer than two visits, a row that lacks something,
         a reward that is no number, a propensity outside (0, 1], an arm that the target does not know, two rewards of
         one round, or, for DR, times that fall; if the target is a policy that learns, is not made of probabilities that
         sum to 1, or never plays what the log played.
