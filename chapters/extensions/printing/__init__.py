@@ -247,13 +247,24 @@ def print_numbered(html: Path, parts: list[tuple[str, str, Tag]], page: Path, pd
 
 
 def print_note(html: Path, address: str, page: Path, pdf: Path) -> None:
-    """Print the note, with its code left out."""
+    """Print the note: its code left out, and the sources at its end, which are those that its citations show."""
+    built = BeautifulSoup((html / f"{NOTE}.html").read_text(encoding="utf-8"), "html.parser")
+    sources = {str(link["title"]) for link in built.select('article a[href^="bibliography.html#"][title]')}
     body = article(html, NOTE, [NOTE], address)
     for code in body.select(".cell_input"):
         code.decompose()
     heading = body.find("h1")
     assert heading
-    page.write_text(in_styles(html, heading.get_text(" ", strip=True), "", str(body)), encoding="utf-8")
+    listed = "".join(f"<li>{escape(source)}</li>" for source in sorted(sources))
+    page.write_text(
+        in_styles(
+            html,
+            heading.get_text(" ", strip=True),
+            "",
+            f"{body}<article class='bd-article'><h2>References</h2><ol>{listed}</ol></article>",
+        ),
+        encoding="utf-8",
+    )
     print_pdf(page, pdf)
 
 
