@@ -51,6 +51,11 @@ a { color: inherit !important; }
 .sd-btn { display: none !important; }
 .live { font-size: 85%; text-align: center; }
 """
+NOTE_PAPER = """
+@page { margin: 20mm 22mm 18mm; }
+.bd-content article.bd-article { font-size: 10pt; line-height: 1.35; }
+.bd-content article.bd-article h2 { margin-top: 1.2em; font-size: 13pt; }
+"""
 
 XHTML = (
     '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" '
@@ -249,18 +254,18 @@ def print_numbered(html: Path, parts: list[tuple[str, str, Tag]], page: Path, pd
 def print_note(html: Path, address: str, page: Path, pdf: Path) -> None:
     """Print the note: its code left out, and the sources at its end, which are those that its citations show."""
     built = BeautifulSoup((html / f"{NOTE}.html").read_text(encoding="utf-8"), "html.parser")
-    sources = {str(link["title"]) for link in built.select('article a[href^="bibliography.html#"][title]')}
+    sources = dict.fromkeys(str(link["title"]) for link in built.select('article a[href^="bibliography.html#"][title]'))
     body = article(html, NOTE, [NOTE], address)
     for code in body.select(".cell_input"):
         code.decompose()
     heading = body.find("h1")
     assert heading
-    listed = "".join(f"<li>{escape(source)}</li>" for source in sorted(sources))
+    listed = "".join(f"<li>{escape(source)}</li>" for source in sources)
     page.write_text(
         in_styles(
             html,
             heading.get_text(" ", strip=True),
-            "",
+            NOTE_PAPER,
             f"{body}<article class='bd-article'><h2>References</h2><ol>{listed}</ol></article>",
         ),
         encoding="utf-8",
