@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
 from fairlib import checks
 from fairlib.checks import Horizon, checked
@@ -604,6 +603,8 @@ def _as_losses(measure: str, runs: "pd.DataFrame") -> NDArray[np.float64]:
 
 def _surely_better(losses: NDArray[np.float64], level: float) -> NDArray[np.bool_]:
     """Return which policy is surely better than which: by Holm's method over all pairs, shape (policies, policies)."""
+    from scipy.special import stdtr  # here, as SciPy is slow to import
+
     count = losses.shape[1]
     pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
     tie = _SAME * np.abs(losses).max()
