@@ -19,7 +19,7 @@ __all__ = ["read_open_bandit", "read_log"]
 
 @checked
 def read_open_bandit(path: DataPath) -> "pd.DataFrame":
-    r"""Read a log of the Open Bandit Dataset, for `fairlib.experiments.evaluation.evaluate`.
+    r"""Read a log of the Open Bandit Dataset, for `fairlib.evaluation.evaluate`.
 
     Clothes were shown at three places of a fashion shop's page, drawn evenly in one kind of log and by Thompson
     sampling in the other, with the probabilities (Y. Saito, S. Aihara, M. Matsutani and Y. Narita, *Open bandit dataset
@@ -128,7 +128,7 @@ _OPEN_BANDIT: dict[str, tuple[str, Callable[[str], Any]]] = {
 
 @checked
 def read_log(path: DataPath, columns: Mapping[str, str] | None = None) -> "pd.DataFrame":
-    r"""Read a log of one's own from JSON lines, for `fairlib.experiments.replay` and `fairlib.experiments.evaluation`.
+    r"""Read a log of one's own from JSON lines, for `fairlib.replay` and `fairlib.evaluation`.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Off-policy evaluation: what a fixed policy would have earned, read off a log of arms drawn with known probabilities.
 
-A policy that learns is replayed (`fairlib.experiments.replay`). One that does not is evaluated here: every visit of the
+A policy that learns is replayed (`fairlib.replay`). One that does not is evaluated here: every visit of the
 log counts, weighted by how much likelier the policy would have played its arm. The estimators are IPS (D. Horvitz and
 D. Thompson, 1952), SNIPS (A. Swaminathan and T. Joachims, 2015) and DR (M. Dudik, J. Langford and L. Li, 2011).
 """
@@ -361,9 +361,11 @@ def evaluate(
     :math:`w_i = q_i(a_i) / \pi_i` the mean reward of the target is estimated by
 
     .. math::
+        \begin{gathered}
         \text{IPS} = \frac1n \sum_i w_i r_i , \qquad
-        \text{SNIPS} = \frac{\sum_i w_i r_i}{\sum_i w_i} , \qquad
+        \text{SNIPS} = \frac{\sum_i w_i r_i}{\sum_i w_i} , \\
         \text{DR} = \frac1n \sum_i \Bigl( \sum_a q_i(a) h_i(a) + w_i \bigl( r_i - h_i(a_i) \bigr) \Bigr) ,
+        \end{gathered}
 
     where :math:`h_i(a)` is the mean reward of the arm in *earlier* visits (of all arms, until it has been played). IPS
     and DR are unbiased, also in a log made by a policy that learned, if every arm that the target plays could be drawn.

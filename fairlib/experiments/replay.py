@@ -104,7 +104,7 @@ class Replay:
             A merit function.
         means : array_like, shape (K,), optional
             The true mean reward of each arm, which the merit needs. Means estimated from the log will not do: the
-            regret against them is biased (`fairlib.experiments.evaluation.Evaluation.fairness`).
+            regret against them is biased (`fairlib.evaluation.Evaluation.fairness`).
 
         Returns
         -------
