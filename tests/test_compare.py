@@ -165,8 +165,8 @@ def test_bold_is_who_is_surely_close_to_the_best_and_never_noise():
 
 
 def test_tables_are_safe_to_paste():
-    made = fl.compare({"a_b & <i>c</i>": fl.uniform()}, {"50%": PLAIN}, 50, runs=20)
-    assert r"a\_b \& <i>c</i>" in made.latex("regret")
+    made = fl.compare({r"a_b^2 \& <i>c</i>": fl.uniform()}, {"50%": PLAIN}, 50, runs=20)
+    assert r"a\_b\textasciicircum{}2 \textbackslash{}\& <i>c</i>" in made.latex("regret")
     assert r" & 50\% \\" in made.latex("regret")
     assert "&lt;i&gt;" in made.table("regret").to_html()
 

@@ -23,60 +23,60 @@ _V1: dict[str, dict[str, Any]] = {
     "shares/easy": {
         "means": [0.5, 0.9, 0.7, 0.6, 0.8, 0.4],
         "shares": [0.1] * 6,
-        "merit": [exponential.__name__, 4],
+        "merit": ["exponential", 4],
         "about": "Six arms far apart, each promised a tenth of the rounds.",
     },
     "shares/paper": {
         "means": [0.71, 0.8, 0.78, 0.77, 0.76, 0.75, 0.74, 0.73, 0.72, 0.7],
         "shares": [0.05] * 10,
-        "merit": [exponential.__name__, 4],
+        "merit": ["exponential", 4],
         "about": "Ten arms close together, each promised a twentieth, as Patil et al. simulate them, in another order.",
     },
     "shares/hostile": {
         "means": [0.5 - 0.01 * a for a in range(1, 20)] + [0.5],
         "shares": [0.0475] * 20,
-        "merit": [exponential.__name__, 4],
+        "merit": ["exponential", 4],
         "about": "Twenty arms, and 95 per cent of the rounds are promised: little is left to learn with.",
     },
     "exposure/paper": {
         "means": _YEAST,
         "shares": [0.03] * 14,
-        "merit": [exponential.__name__, 10],
+        "merit": ["exponential", 10],
         "about": "The fourteen labels of the yeast data of Wang et al., with their steep merit exp(10x).",
     },
     "exposure/hostile": {
         "means": [0.1, 0.9, 0.5, 0.5, 0.5, 0.5],
         "shares": [0.02] * 6,
-        "merit": [exponential.__name__, 20],
+        "merit": ["exponential", 20],
         "about": "Merit exp(20x): small errors about means are large errors about what arms deserve.",
     },
     "exposure/contexts": {
         "arms": 5,
         "parameter": [0.5, -0.5, 0.5, -0.5],
         "sd": 0.5,
-        "merit": [exponential.__name__, 4],
+        "merit": ["exponential", 4],
         "about": "Five arms with random contexts of length 4, and merit exp(4x).",
     },
     "delays/easy": {
         "means": [0.3, 0.8, 0.5, 0.6, 0.4],
         "shares": [0.1] * 5,
-        "merit": [exponential.__name__, 4],
-        "delay": [geometric.__name__, [0.05] * 5],
+        "merit": ["exponential", 4],
+        "delay": ["geometric", [0.05] * 5],
         "about": "Rewards are seen 19 rounds late on average.",
     },
     "delays/paper": {
         "means": _WORKERS,
         "plays": 3,
         "shares": [0.1] * 7,
-        "merit": [power.__name__, 2, 4],
-        "delay": [geometric.__name__, [0.05] * 7],
+        "merit": ["power", 2, 4],
+        "delay": ["geometric", [0.05] * 7],
         "about": "Three of seven arms a round, and late rewards: the example of Chen et al.",
     },
     "delays/hostile": {
         "means": [0.4, 0.7, 0.6, 0.5, 0.3],
         "shares": [0.1] * 5,
-        "merit": [exponential.__name__, 4],
-        "delay": [packet_loss.__name__, [0.3, 0.1, 0.3, 0.5, 0.9], [0.3, 0.9, 0.5, 0.3, 0.1]],
+        "merit": ["exponential", 4],
+        "delay": ["packet_loss", [0.3, 0.1, 0.3, 0.5, 0.9], [0.3, 0.9, 0.5, 0.3, 0.1]],
         "about": "Rewards are lost, by arm and by reward, so that the means of what is seen are wrong.",
     },
     "ranks/easy": {
@@ -101,8 +101,8 @@ _V1: dict[str, dict[str, Any]] = {
     },
 }
 
-_MERITS: dict[str, Any] = {each.__name__: each for each in (exponential, power)}
-_DELAYS: dict[str, Any] = {each.__name__: each for each in (geometric, packet_loss)}
+_MERITS: dict[str, Any] = {"exponential": exponential, "power": power}
+_DELAYS: dict[str, Any] = {"geometric": geometric, "packet_loss": packet_loss}
 
 
 class Suite(Mapping[str, Bandit | ContextBandit]):

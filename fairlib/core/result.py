@@ -81,14 +81,26 @@ class Result:
             f"  {runs:,} run{'s' * (runs > 1)} of {self.horizon or last:,} rounds, seed {self.seed}",
             f"  after round {last:,}: share of the arms {played}{more}",
         ]
-        for name, value in self._by_round().items():
+        for name, value in self.by_round().items():
             if value.ndim == 2:
                 error = f" ± {value[:, -1].std(ddof=1) / math.sqrt(runs):.2g}" if runs > 1 else ""
                 lines.append(f"    {name} {value[:, -1].mean():.4g}{error}")
         return "\n".join(lines)
 
-    def _by_round(self) -> dict[str, NDArray[Any]]:
-        """Return all that was recorded, by name: an array for each run and recorded round."""
+    def by_round(self) -> dict[str, NDArray[Any]]:
+        """Return all that was recorded, by name.
+
+        Returns
+        -------
+        dict of ndarray
+            Of shape (runs, R) what is one number in each round, and of shape (runs, R, K) what there is of each arm.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> list(fl.simulate(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.uniform(), 10).by_round())
+        ['selected', 'reward', 'regret']
+        """
         named = {each.name: getattr(self, each.name) for each in fields(self)}
         shape = self.reward.shape
         return {
@@ -117,7 +129,7 @@ class Result:
         import pandas as pd  # here, as the import of the package must stay quick
 
         runs, columns = self.reward.shape[0], {}
-        for name, value in sorted(self._by_round().items(), key=lambda item: item[1].ndim):
+        for name, value in sorted(self.by_round().items(), key=lambda item: item[1].ndim):
             if value.ndim == 2:
                 columns[name] = value.ravel()
             else:

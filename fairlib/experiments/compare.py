@@ -18,7 +18,7 @@ from fairlib.core.result import Result
 from fairlib.engine.seeding import AnySeed
 from fairlib.engine.simulate import simulate
 from fairlib.engine.stepping import AnyPolicy, Problem, make_session
-from fairlib.experiments.statistics import Estimate, estimate, paired_t
+from fairlib.experiments.statistics import estimate, paired_t
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +34,10 @@ _RESAMPLES = 1000  # of the runs, for a front
 _ON_FRONT = 0.95  # of the resamples: then a policy is surely on the front
 _SAME = 1e-9  # of the largest: what sums in another order may differ by
 _CLOSE = 0.05  # of the lowest mean: a policy that is surely as close is in bold as well
+_ESCAPES = str.maketrans(
+    {letter: f"\\{letter}" for letter in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -208,7 +212,7 @@ class Comparison:
         found = pd.DataFrame(
             {
                 "mean": runs.mean(),
-                "error": runs.std(ddof=1) / math.sqrt(self.runs),
+                "error": runs.sem(),
                 "best": 1 + better.sum(axis=0),
                 "worst": runs.shape[1] - better.sum(axis=1),
             }
@@ -323,7 +327,16 @@ class Comparison:
         uniform  200.0 ± 1.3
         UCB1      20.8 ± 1.4
         """
-        return self._cells(measure).map(lambda cell: cell if isinstance(cell, str) else "")
+        import pandas as pd
+
+        games = [game for game in self.games if measure in self.measures(game)]
+        if not games:
+            known = dict.fromkeys(each for game in self.games for each in self.measures(game))
+            raise ValueError(f"measure must be one of {', '.join(known)}, not {measure!r}")
+        said = {game: {name: _said(runs) for name, runs in self.values(game, measure).items()} for game in games}
+        names = dict.fromkeys(name for _, name in self.results)
+        rows = [name for name in names if any(name in cells for cells in said.values())]
+        return pd.DataFrame(said, index=rows).fillna("")
 
     @checked
     def latex(self, measure: Name) -> str:
@@ -361,15 +374,14 @@ class Comparison:
         \bottomrule
         \end{tabular}
         """
-        cells = self._cells(measure)
-        bold = {game: _close_to_best(_as_losses(measure, self.values(game, measure))) for game in cells}
+        cells = self.table(measure)
+        bold = {game: _close_to_best(measure, self.values(game, measure)) for game in cells}
         lines = [" & ".join(["", *map(_escaped, cells)])]
         for name, row in cells.iterrows():
             line = [_escaped(str(name))]
             for game, cell in row.items():
-                number = cell.replace("±", r"\pm").replace(",", "{,}") if isinstance(cell, str) else ""
-                best = number and bold[game][self.values(game, measure).columns.get_loc(name)]
-                line.append(f"$\\mathbf{{{number}}}$" if best else f"${number}$" if number else "")
+                number = cell.replace("±", r"\pm").replace(",", "{,}")
+                line.append(f"$\\mathbf{{{number}}}$" if name in bold[game] else f"${number}$" if number else "")
             lines.append(" & ".join(line))
         head, *body = [f"{line} \\\\" for line in lines]
         columns = "l" + "r" * cells.shape[1]
@@ -416,16 +428,16 @@ class Comparison:
         from matplotlib.figure import Figure
 
         front = self.front(game, first, second)
-        errors = [self.values(game, each).std(ddof=1) / math.sqrt(self.runs) for each in (first, second)]
+        errors = [self.values(game, each).sem() for each in (first, second)]
         figure = Figure(figsize=(6.4, 4.4), layout="constrained")
         axes = figure.subplots()
-        for i, (name, row) in enumerate(front.iterrows()):
+        for name, row in front.iterrows():
             sure = row["front"] and row["kept"] >= _ON_FRONT
             axes.errorbar(
                 row[first],
                 row[second],
-                yerr=errors[1].iloc[i],
-                xerr=errors[0].iloc[i],
+                xerr=errors[0][name],
+                yerr=errors[1][name],
                 fmt="o" if row["front"] else "x",
                 color="#0072b2" if row["front"] else "#6b7280",
                 markerfacecolor=None if sure else "none",
@@ -452,17 +464,6 @@ class Comparison:
         if not found:
             raise ValueError(f"game must be one of {', '.join(map(repr, self.games))}, not {game!r}")
         return found
-
-    def _cells(self, measure: str) -> "pd.DataFrame":
-        import pandas as pd
-
-        games = [game for game in self.games if measure in self.measures(game)]
-        if not games:
-            known = dict.fromkeys(each for game in self.games for each in self.measures(game))
-            raise ValueError(f"measure must be one of {', '.join(known)}, not {measure!r}")
-        said = {game: {name: _said(runs) for name, runs in self.values(game, measure).items()} for game in games}
-        names = dict.fromkeys(name for _, name in self.results)
-        return pd.DataFrame(said, index=[name for name in names if any(name in cells for cells in said.values())])
 
 
 @checked
@@ -589,12 +590,7 @@ def _named_games(games: Any) -> dict[str, Problem]:
 
 def _after_last_round(result: Result) -> dict[str, NDArray[np.float64]]:
     """Return each number that was recorded of a run, by name."""
-    found = {name: each[:, -1] for name, each in vars(result).items() if _of_runs(each, result)}
-    return {"reward": found.pop("reward"), "regret": found.pop("regret"), **found}
-
-
-def _of_runs(value: Any, result: Result) -> bool:
-    return isinstance(value, np.ndarray) and value.shape == result.reward.shape
+    return {name: each[:, -1] for name, each in result.by_round().items() if each.ndim == 2}
 
 
 def _as_losses(measure: str, runs: "pd.DataFrame") -> NDArray[np.float64]:
@@ -630,25 +626,24 @@ def _undominated(means: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(~np.any(beaten, axis=-2))
 
 
-def _close_to_best(losses: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return who is best, or surely within `_CLOSE` of the best."""
-    best = losses[:, losses.mean(axis=0).argmin()]
-    extra = [estimate(own - best) for own in losses.T]
-    return np.array([each.mean + 3 * each.error <= _CLOSE * abs(best.mean()) for each in extra])
+def _close_to_best(measure: str, runs: "pd.DataFrame") -> set[Any]:
+    """Name who is best, or surely within `_CLOSE` of the best."""
+    losses = dict(zip(runs, _as_losses(measure, runs).T, strict=True))
+    best = min(losses.values(), key=np.mean)
+    extra = {name: estimate(own - best) for name, own in losses.items()}
+    return {name for name, (mean, error) in extra.items() if mean + 3 * error <= _CLOSE * abs(best.mean())}
 
 
 def _said(runs: "pd.Series[float]") -> str:
     """Return a mean with its error, to two digits of the error; one number if all runs are the same."""
-    found = Estimate(*estimate(runs))
+    found = estimate(runs)
     if np.ptp(runs) <= _SAME * max(1.0, abs(found.mean)):
         return f"{found.mean:,.4g}" if abs(found.mean) < 1000 else f"{found.mean:,.0f}"
     return f"{found:,.{max(0, 1 - math.floor(math.log10(found.error)))}f}"
 
 
 def _escaped(text: str) -> str:
-    for letter in "&%$#_{}":
-        text = text.replace(letter, f"\\{letter}")
-    return text
+    return text.translate(_ESCAPES)
 
 
 def _many(count: int, one: str, more: str) -> str:
