@@ -13,10 +13,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Folders are listed with their files, so that a deleted file counts as a change.
 files = $(shell find $(1) -not -path '*/.*' -not -path '*__pycache__*')
 PACKAGE := requirements.txt $(call files,fairlib)
-BOOK := _config.yml _toc.yml benchmarks/latest.json $(call files,chapters)
+BOOK := _config.yml _toc.yml benchmarks/latest.json benchmarks/arena.json $(call files,chapters)
 TESTS := pyproject.toml $(call files,tests) $(call files,benchmarks)
 
-.PHONY: help book test test-pages test-full nbval outcomes bench compiler mutants references figures print offline lab sphinx lock clean
+.PHONY: help book test test-pages test-full nbval outcomes arena bench compiler mutants references figures print offline lab sphinx lock clean
 
 help:
 	@echo "make book        build the book, and say which file to open"
@@ -25,6 +25,7 @@ help:
 	@echo "make test-full   try all that is tried by samples: bounds, properties, odd inputs (hours)"
 	@echo "make nbval       run every chapter as a Jupyter notebook, with nbval and nothing of ours (half an hour)"
 	@echo "make outcomes    store what the last run of make test said, for the pages to show (commit first)"
+	@echo "make arena       play all games of the arena anew, and store what came of it (ten minutes)"
 	@echo "make bench       measure what a round costs, against C and other projects (a quarter of an hour; needs a C compiler)"
 	@echo "make mutants     plant 400 mistakes in the package, one at a time, and count those that no test notices (hours)"
 	@echo "make references  store the checked outputs and pictures of the chapters anew, and show what changed"
@@ -120,6 +121,10 @@ nbval: .venv/lock.done
 # `make test-pages` on a clean commit, then this, and commit chapters/outcomes.json.
 outcomes: .venv/lock.done
 	@$(BIN)/python chapters/extensions/outcomes.py
+
+# What is stored, in benchmarks/arena.json, is what the book shows; on the same versions each number is the same again.
+arena: .venv/lock.done
+	@PYTHONPATH=tests $(BIN)/python tests/arena_record.py
 
 # Each side of a ratio takes turns with the other, in processor time. AUTHORS=folder measures the authors' public code too,
 # AGAINST=folder another checkout; ONLY=words takes the benchmarks of that name alone. Of these two no record is made.

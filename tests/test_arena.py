@@ -1,15 +1,17 @@
 """The arena: its games are fixed, and everybody who fits can play."""
 
+import re
 from dataclasses import fields
 from typing import Any
 
+import arena_record
 import numpy as np
 import pytest
 
 import fairlib as fl
 from fairlib import arena
 from fairlib.book.playground import Playground, PlaygroundResult
-from fairlib.core.result import Result
+from fairlib.core.result import Result, versions
 from fairlib.engine.stepping import make_session
 from fairlib.exposure import ContextExposureBandit
 from fairlib.ranks import RankBandit
@@ -30,7 +32,7 @@ def fits(name, game, horizon=1000):
 def test_version_1_is_fixed():
     """Who changes a number makes another suite: give it another name."""
     assert repr(arena.v1) == "Suite('fairlib arena 1', 12 games, fingerprint f10bd8ddde82d6f4)"
-    numbers = {name: dict(each) for name, each in arena.v1._numbers.items()}
+    numbers = {name: arena.v1.numbers(name) for name in arena.v1}
     again = arena.Suite("again", {**numbers, "shares/easy": {**numbers["shares/easy"], "about": "Else."}})
     assert again.fingerprint == arena.v1.fingerprint
     numbers["shares/easy"]["means"] = [0.5, 0.9, 0.7, 0.6, 0.8, 0.41]
@@ -88,3 +90,76 @@ def test_a_reader_s_rule_plays_beside_the_others():
     assert {name for game, name in found.results if game == "delays/paper"} == {"uniform"}
     assert found.values("shares/easy", "deficit")["mine"].tolist() == [pytest.approx(10.0)] * 20
     assert found.values("shares/easy", "regret")["mine"].tolist() == [pytest.approx(50.0)] * 20
+
+
+def test_the_record_is_of_this_suite_and_has_everybody_in_every_game_that_fits():
+    made = arena_record.read()
+    assert made["fingerprint"] == arena.v1.fingerprint
+    assert (made["runs"], made["seed"]) == (arena_record.RUNS, arena_record.SEED)
+    found = {tuple(row[:4]) for row in made["rows"]}
+    assert len(found) == len(made["rows"])
+    for horizon in arena_record.HORIZONS:
+        for name, game in arena.v1.items():
+            measures = arena_record.ON_ARMS if name in ON_ARMS else arena_record.ELSEWHERE
+            who = {each for each in arena.entrants if fits(each, game, horizon)}
+            there = {row for row in found if row[:2] == (horizon, name)}
+            assert there == {(horizon, name, measure, each) for measure in measures for each in who}
+
+
+def test_what_the_record_says_of_ranks_and_fronts_agrees_with_its_means():
+    made = arena_record.read()
+    tables: dict[Any, dict[str, Any]] = {}
+    for horizon, game, measure, policy, *numbers in made["rows"]:
+        tables.setdefault((horizon, game, measure), {})[policy] = numbers
+    for table in tables.values():
+        means = {name: numbers[0] for name, numbers in table.items()}
+        best = min(means.values())
+        for mean, error, _, worst, first, last, close in table.values():
+            assert 1 <= first <= last <= len(table)
+            assert worst >= mean - 1e-4 * abs(mean)
+            assert error >= 0
+            assert not close or mean <= best + 0.05 * abs(best) + 1e-9
+        assert any(numbers[4] == 1 and numbers[6] for numbers in table.values())
+        # Who is surely better has the lower mean.
+        order = sorted(table, key=lambda name: means[name])
+        assert all(table[name][4] <= place <= table[name][5] for place, name in enumerate(order, 1))
+    for horizon, game, first, second, policy, kept in made["fronts"]:
+        x, y = ({name: numbers[0] for name, numbers in tables[horizon, game, each].items()} for each in (first, second))
+        beaten = [each for each in x if x[each] < x[policy] - 1e-6 and y[each] < y[policy] - 1e-6]
+        assert not beaten
+        assert 0 <= kept <= 1
+
+
+# A game of each kind, and policies that are quick to compile.
+AGAIN = {
+    "shares/hostile": ("FAIR-UCB", "uniform", "upper merit"),
+    "exposure/contexts": ("FairX-LinEG, 0.05",),
+    "delays/paper": ("CUCB-D",),
+    "delays/hostile": ("UCB1", "FairX-EG, 0.05"),
+    "ranks/hostile": ("Greedy",),
+}
+
+
+@pytest.mark.parametrize("game", AGAIN)
+def test_what_is_stored_is_what_is_played(game):
+    """Bit for bit on the versions of the record; with others the last digits of a sum may differ."""
+    made = arena_record.read()
+    horizon = min(arena_record.HORIZONS)
+    stored = {(row[2], row[3]): row[4:8] for row in made["rows"] if row[:2] == [horizon, game]}
+    policies = {name: arena.entrants[name] for name in AGAIN[game]}
+    found = fl.compare(policies, {game: arena.v1[game]}, horizon, runs=made["runs"], seed=made["seed"])
+    again = {(row[2], row[3]): row[4:8] for row in arena_record.rows(found)}
+    for cell, numbers in again.items():
+        if made["versions"] == versions():
+            assert numbers == stored[cell], cell
+        assert numbers == pytest.approx(stored[cell], rel=1e-5)
+
+
+def test_the_page_says_of_everybody_where_it_is_explained():
+    page = (arena_record.RECORD.parents[1] / "chapters" / "arena.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]+) \| \{(?:prf:)?ref\}`[\w-]+` \| ([^|]*)\|$", page, re.MULTILINE)
+    assert [name for name, _ in rows] == list(arena.entrants)
+    assert all(
+        (f"is told {arena.entrants[name].told}" in said) == bool(arena.entrants[name].told) for name, said in rows
+    )
+    assert f"here they are {arena_record.RUNS} and {arena_record.SEED}" in page

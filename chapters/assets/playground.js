@@ -1,12 +1,10 @@
 // The playground: arms that are dragged, policies that race on them in workers, and a link that says it all.
-// `fairGames` and `fairRuntime` are made from the package when the book is built.
-const { src: script } = document.currentScript;
+// `fairGames` and `fairRuntime` are made from the package when the book is built; `fairRule` is in own-rule.js.
 addEventListener("DOMContentLoaded", () => {
   const root = document.querySelector("[data-playground]");
   if (!root || !window.fairGames || !window.fairRuntime) return;
   const { start, spread, short, policies, own } = fairGames;
   const LARGEST = { T: 100000, runs: 20, delay: 500, steepness: 10 };
-  const PATIENCE = 8000; // milliseconds for a run of a reader's own rule
   const NOTIONS = {
     regret: ["Regret", "reward lost against the best arm"],
     deficit: ["Worst deficit", "most plays by which an arm was behind its promise"],
@@ -166,16 +164,10 @@ addEventListener("DOMContentLoaded", () => {
   function drawAll() { drawArms(); drawSettings(); drawResults(); }
 
   // The race: each policy's runs in a worker of its own, some at a time; a new race ends the one before.
-  const PLAY = `onmessage = ({ data: { game, seed, runs } }) => {
-    for (let run = 0, fault = 0; run < runs && !fault; run++) {
-      const made = $play(game, seed, run);
-      postMessage({ fault: fault = made.fault, selected: made.selected, sums: made.sums });
-    }
-  };`;
   const LANES = Math.min(4, navigator.hardwareConcurrency || 2);
   const results = new Map(); // by policy: its game, and what was recorded of each run
   root.results = results;
-  let running = new Map(), queue = [], addresses = {}, translated = null, ended = 0, wanted = 0; // translated: the reader's rule, once it is read
+  let running = new Set(), queue = [], addresses = {}, translated = null, ended = 0, wanted = 0; // translated: the reader's rule, once it is read
 
   const put = (numbers, places, values) => {
     for (const [name, value] of Object.entries(values)) {
@@ -203,7 +195,7 @@ addEventListener("DOMContentLoaded", () => {
     return game;
   }
   function stop() {
-    for (const [worker, timer] of running) { worker.terminate(); clearTimeout(timer); }
+    for (const end of running) end();
     running.clear();
   }
   function race() {
@@ -223,42 +215,21 @@ addEventListener("DOMContentLoaded", () => {
       if (!running.size) root.setAttribute("aria-busy", "false");
       return drawSoon();
     }
-    const parts = [fairRuntime, policies[id].script, id === "own" ? translated.script : "", PLAY];
-    addresses[id] ??= URL.createObjectURL(new Blob([parts.join("\n")], { type: "text/javascript" }));
-    const worker = new Worker(addresses[id]), game = gameOf(id), made = { game, runs: [] };
-    const end = (sentence) => {
-      worker.terminate();
-      clearTimeout(running.get(worker));
-      running.delete(worker);
-      if (sentence) find(".fault").textContent = sentence;
-      next();
-    };
-    const tired = () => end(`Your rule was stopped: in ${PATIENCE / 1000} seconds it did not finish run ${made.runs.length}.
-      Is there a loop in it that never ends?`);
-    const watch = () => {
-      clearTimeout(running.get(worker));
-      running.set(worker, id === "own" ? setTimeout(tired, PATIENCE) : 0);
-    };
-    watch();
-    worker.onmessage = ({ data }) => {
-      if (data.fault) {
-        results.delete(id);
-        return end(`The rule must return probabilities in [0, 1] that sum to ${game.plays}, or an arm that there is; in round
-          ${data.fault} of run ${made.runs.length} it did not.`);
-      }
-      made.runs.push(data);
+    const own = id === "own", game = gameOf(id), made = { game, runs: [] };
+    addresses[id] ??= fairRule.address(policies[id].script, own ? translated.script : "");
+    const ran = (run) => {
+      made.runs.push(run);
       ended++;
       results.set(id, made);
       drawSoon();
-      if (made.runs.length === state.runs) end();
-      else watch();
     };
-    worker.onerror = (event) => {
-      event.preventDefault();
-      results.delete(id);
-      end(`The rule broke off: ${event.message}.`);
-    };
-    worker.postMessage({ game, seed: state.seed, runs: state.runs });
+    const stopped = fairRule.play({ address: addresses[id], game, seed: state.seed, runs: state.runs, own }, ran, (sentence, spoiled) => {
+      running.delete(stopped);
+      if (spoiled) results.delete(id);
+      if (sentence) find(".fault").textContent = sentence;
+      next();
+    });
+    running.add(stopped);
   }
   let waiting = 0; // while something is dragged a race begins some times a second
   function raceSoon() {
@@ -453,20 +424,7 @@ addEventListener("DOMContentLoaded", () => {
   };
   root.addEventListener("click", ({ target }) => deeds[target.closest("[data-do]")?.dataset.do]?.());
 
-  // A reader's own rule: read and translated by the book's own translator, in Python, which is fetched when it is needed.
-  const place = new URL(".", script);
-  let reader = null;
-  const fetched = (name) => new Promise((done, failed) => {
-    const element = document.createElement("script");
-    Object.assign(element, { src: new URL(name, place), onload: done, onerror: () => failed(new Error(`${name} could not be loaded`)) });
-    document.head.append(element);
-  });
-  async function startReader() {
-    await Promise.all([fetched("brython.js"), fetched("playground-own.js")]);
-    __BRYTHON__.use_VFS = true;
-    __BRYTHON__.update_VFS(window.fairOwn);
-    __BRYTHON__.runPythonSource("import reader", "page"); // sets `fairRead`
-  }
+  // A reader's own rule.
   async function letOwnPlay() {
     find(".own").open = true;
     find(".fault").textContent = "";
@@ -475,20 +433,12 @@ addEventListener("DOMContentLoaded", () => {
     find(".read").textContent = "Reading the rule";
     root.setAttribute("aria-busy", "true");
     try {
-      await (reader ??= startReader());
-      const [script, memory, readers, refused] = window.fairRead(state.rule);
-      if (refused) find(".fault").textContent = `${refused[0].toUpperCase()}${refused.slice(1)}.`;
-      else {
-        URL.revokeObjectURL(addresses.own);
-        delete addresses.own;
-        translated = { script, numbers: (arms) => { // where each piece of its memory begins and ends
-          const ends = memory.reduce((sums, size) => [...sums, sums.at(-1) + (size === "K" ? arms : size)], [0]);
-          return { params: memory.flatMap((_, i) => [ends[i], ends[i + 1]]), memory: ends.at(-1), readers };
-        } };
-      }
+      const made = await fairRule.read(state.rule);
+      URL.revokeObjectURL(addresses.own);
+      delete addresses.own;
+      translated = made;
     } catch (error) {
-      reader = null;
-      find(".fault").textContent = `The rule could not be read: ${error.message}.`;
+      find(".fault").textContent = error.message;
     }
     find(".read").textContent = "";
     drawSettings();

@@ -96,6 +96,7 @@ def load(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree
     if "data-playground" in context.get("body", ""):
         app.add_css_file("playground.css")
         app.add_js_file("playground-games.js", loading_method="defer")
+        app.add_js_file("own-rule.js", loading_method="defer")
         app.add_js_file("playground.js", loading_method="defer")
 
 

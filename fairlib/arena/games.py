@@ -1,5 +1,6 @@
 """The games of the arena, fixed by their numbers, so that a paper can cite a version."""
 
+import copy
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
@@ -62,7 +63,7 @@ _V1: dict[str, dict[str, Any]] = {
         "shares": [0.1] * 5,
         "merit": ["exponential", 4],
         "delay": ["geometric", [0.05] * 5],
-        "about": "Rewards are seen 19 rounds late on average.",
+        "about": "Rewards are seen 20 rounds late on average.",
     },
     "delays/paper": {
         "means": _WORKERS,
@@ -120,7 +121,7 @@ class Suite(Mapping[str, Bandit | ContextBandit]):
     >>> len(v1), v1["shares/easy"].arms.means.tolist()
     (12, [0.5, 0.9, 0.7, 0.6, 0.8, 0.4])
     >>> print(v1.about("delays/easy"))
-    Rewards are seen 19 rounds late on average.
+    Rewards are seen 20 rounds late on average.
     """
 
     def __init__(self, name: str, numbers: Mapping[str, Mapping[str, Any]]) -> None:
@@ -162,13 +163,35 @@ class Suite(Mapping[str, Bandit | ContextBandit]):
         """
         return str(self._numbers[name]["about"])
 
+    def numbers(self, name: str) -> dict[str, Any]:
+        """Return all that a game is made of.
+
+        Parameters
+        ----------
+        name : str
+            The game's name.
+
+        Returns
+        -------
+        dict
+            Numbers by name: means, shares, merit, delay and the like.
+
+        Raises
+        ------
+        KeyError
+            If there is no such game.
+
+        Examples
+        --------
+        >>> v1.numbers("delays/easy")["delay"]
+        ['geometric', [0.05, 0.05, 0.05, 0.05, 0.05]]
+        """
+        return {key: copy.deepcopy(each) for key, each in self._numbers[name].items() if key != "about"}
+
     @property
     def fingerprint(self) -> str:
         """A hash of all numbers of all games: a suite with another one is another suite."""
-        numbers = {
-            name: {key: each for key, each in game.items() if key != "about"} for name, game in self._numbers.items()
-        }
-        plain = json.dumps(numbers, sort_keys=True)
+        plain = json.dumps({name: self.numbers(name) for name in self}, sort_keys=True)
         return hashlib.sha256(plain.encode()).hexdigest()[:16]
 
     def __repr__(self) -> str:

@@ -5,8 +5,9 @@ The settings were chosen on other games, or by a theorem; none was tuned on thos
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from fairlib import after, delays, exposure, ranks, shares
 from fairlib.baselines import classic, linear
@@ -16,7 +17,8 @@ from fairlib.core.policy import Policy
 __all__ = ["Entrant", "entrants"]
 
 
-class Entrant(NamedTuple):
+@dataclass(frozen=True)
+class Entrant:
     """An algorithm with its settings.
 
     Parameters

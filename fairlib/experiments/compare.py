@@ -189,8 +189,9 @@ class Comparison:
         Returns
         -------
         pandas.DataFrame
-            A row for each policy, the best mean first: mean, standard error, `best`, 1 and the number of policies that
-            are surely better, and `worst`, the number of those that are not surely worse.
+            A row for each policy, the best mean first: mean, standard error; `best`, 1 and the number of policies that
+            are surely better; `worst`, the number of those that are not surely worse; and `close`, whether it is the
+            best or surely (by three standard errors of the paired difference) within 5 per cent of it.
 
         Raises
         ------
@@ -215,6 +216,7 @@ class Comparison:
                 "error": runs.sem(),
                 "best": 1 + better.sum(axis=0),
                 "worst": runs.shape[1] - better.sum(axis=1),
+                "close": _close_to_best(_as_losses(measure, runs)),
             }
         )
         return found.sort_values("mean", ascending=measure != "reward", kind="stable")
@@ -342,8 +344,7 @@ class Comparison:
     def latex(self, measure: Name) -> str:
         r"""Return a measure as a table for LaTeX, with the rules of the package booktabs.
 
-        In each game the best mean is in bold, and with it every policy that is surely (by three standard errors of the
-        paired difference) within 5 per cent of it.
+        In each game the best mean is in bold, and every other that is `close` to it (see `ranks`).
 
         Parameters
         ----------
@@ -375,13 +376,13 @@ class Comparison:
         \end{tabular}
         """
         cells = self.table(measure)
-        bold = {game: _close_to_best(measure, self.values(game, measure)) for game in cells}
+        bold = {game: self.ranks(game, measure)["close"] for game in cells}
         lines = [" & ".join(["", *map(_escaped, cells)])]
         for name, row in cells.iterrows():
             line = [_escaped(str(name))]
             for game, cell in row.items():
                 number = cell.replace("±", r"\pm").replace(",", "{,}")
-                line.append(f"$\\mathbf{{{number}}}$" if name in bold[game] else f"${number}$" if number else "")
+                line.append(f"$\\mathbf{{{number}}}$" if number and bold[game][name] else f"${number}$" if number else "")
             lines.append(" & ".join(line))
         head, *body = [f"{line} \\\\" for line in lines]
         columns = "l" + "r" * cells.shape[1]
@@ -626,12 +627,11 @@ def _undominated(means: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(~np.any(beaten, axis=-2))
 
 
-def _close_to_best(measure: str, runs: "pd.DataFrame") -> set[Any]:
-    """Name who is best, or surely within `_CLOSE` of the best."""
-    losses = dict(zip(runs, _as_losses(measure, runs).T, strict=True))
-    best = min(losses.values(), key=np.mean)
-    extra = {name: estimate(own - best) for name, own in losses.items()}
-    return {name for name, (mean, error) in extra.items() if mean + 3 * error <= _CLOSE * abs(best.mean())}
+def _close_to_best(losses: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return who is best, or surely within `_CLOSE` of the best, for losses of shape (runs, policies)."""
+    best = losses[:, losses.mean(axis=0).argmin()]
+    extra = [estimate(own - best) for own in losses.T]
+    return np.array([mean + 3 * error <= _CLOSE * abs(best.mean()) for mean, error in extra])
 
 
 def _said(runs: "pd.Series[float]") -> str:

@@ -30,7 +30,7 @@ from fairlib.ranks import fair_greedy
 from fairlib.shares import SharedBandit
 
 ASSETS = Path(__file__).parents[2] / "chapters" / "assets"
-SCRIPTS = ("runtime.js", "playground-games.js", "playground.js")
+SCRIPTS = ("runtime.js", "playground-games.js", "own-rule.js", "playground.js")
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Playground</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="_static/playground.css">{scripts}
@@ -44,7 +44,7 @@ def page(tmp_path_factory):
     app: Any = SimpleNamespace(outdir=folder)
     runtime_js.write(app)
     playground.write(app)
-    for name in ("playground.js", "playground.css"):
+    for name in ("own-rule.js", "playground.js", "playground.css"):
         shutil.copy(ASSETS / name, folder / "_static")
     scripts = "".join(f'<script defer src="_static/{name}"></script>' for name in SCRIPTS)
     (folder / "page.html").write_text(PAGE.replace("{scripts}", scripts), encoding="utf-8")
