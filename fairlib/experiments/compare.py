@@ -382,7 +382,9 @@ class Comparison:
             line = [_escaped(str(name))]
             for game, cell in row.items():
                 number = cell.replace("±", r"\pm").replace(",", "{,}")
-                line.append(f"$\\mathbf{{{number}}}$" if number and bold[game][name] else f"${number}$" if number else "")
+                if number and bold[game][name]:
+                    number = f"\\mathbf{{{number}}}"
+                line.append(f"${number}$" if number else "")
             lines.append(" & ".join(line))
         head, *body = [f"{line} \\\\" for line in lines]
         columns = "l" + "r" * cells.shape[1]
