@@ -8,11 +8,12 @@ disagree. A valid value is the example of a constraint, a default, or what the m
 import array
 import inspect
 import itertools
+import json
 import math
 import numbers
 import tempfile
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import cache, partial
 from importlib import import_module
@@ -32,7 +33,7 @@ from fairlib.book import live
 from fairlib.book.sliders import Slider
 from fairlib.core import Rule
 from fairlib.delays.laws import _WholeRounds
-from fairlib.deploy import Service
+from fairlib.deploy import Monitor, Service
 from fairlib.engine.seeding import SeedOrSequence
 from fairlib.experiments import evaluation, replay
 from fairlib.rules.jit import HELPERS
@@ -280,6 +281,14 @@ def list_of(inner: Callable[[Any], Any], *sizes: int) -> Callable[[Any], Any]:
     return take
 
 
+def is_json(value: Any) -> bool:
+    """Say whether each part of something can be written as JSON."""
+    try:
+        return not isinstance(value, str | bytes) and all(json.dumps(each, allow_nan=False) for each in value)
+    except (TypeError, ValueError):
+        return False
+
+
 def one_of(*values: Any) -> Callable[[Any], Any]:
     return an(object, fits=lambda value: any(type(value) is type(each) and value == each for each in values))
 
@@ -428,6 +437,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     "Service.choose": lambda: service().choose,
     "Service.choose with contexts": lambda: context_service().choose,
     "Service.observe": lambda: service().observe,
+    "Monitor.see": lambda: Monitor([0.25, 0.5]).see,
     "Policy.replace": lambda: fl.epsilon_greedy(0.1).replace,
     "Policy.check_horizon": lambda: shares.t_fair_ucb([0.25, 0.125], 100).check_horizon,
     "Replay.measures": lambda: replay.replay(LOG.made(), fl.uniform(), arms=2).measures,
@@ -515,6 +525,12 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
     "Result.load": {"path": of("result", PATH)},
     "deploy.Service": {"path": Argument(fresh, PATH)},
     "deploy.app": {"service": Argument(service, an(Service))},
+    "deploy.audit": {
+        "plays": of([1, 3], either(list_of(fits(checks.Integer(1, 5))), an(Iterable, fits=is_empty))),
+        "share": of(0.5, fits(checks.Real(0, 1, above=0))),
+    },
+    "deploy.seal": {"rows": of([[1, "a"]], an(Iterable, fits=is_json)), "before": of("", one_of(""))},
+    "Monitor.see": {"arms": of([0], either(list_of(fits(checks.Integer(0, 1))), an(Iterable, fits=is_empty)))},
     "Service.choose with contexts": {"contexts": of([[1, 0], [0, 1]], fits(checks.Table(2)))},
     "Service.observe": {"request": of("first", TEXT), "arm": of(2, ARM)},
     # Pictures

@@ -1,5 +1,6 @@
 // The arena: what the policies of the book did in its games, as a table that can be sorted, and a reader's rule beside them.
 // `fairArena` is made from the record when the book is built, `fairArenaGames` fetched when a rule is to play.
+const arenaPlace = new URL(".", document.currentScript.src);
 addEventListener("DOMContentLoaded", () => {
   const root = document.querySelector("[data-arena]");
   if (!root || !window.fairArena || !window.fairRule) return;
@@ -56,7 +57,7 @@ addEventListener("DOMContentLoaded", () => {
       <div class="line"><button type="button" data-do="own">Let it play</button><span class="going" role="status"></span></div></details>
     <p class="fault wrong" role="alert"></p>
     <div class="line"><button type="button" data-do="link">Copy link</button><button type="button" data-do="again">Start again</button>
-      <span class="copied" role="status"></span></div>`;
+      <a href="${new URL("arena.json", arenaPlace)}" download>All numbers</a> <span class="copied" role="status"></span></div>`;
   const find = (selector) => root.querySelector(selector), all = (selector) => [...root.querySelectorAll(selector)];
   const escaped = (text) => text.replace(/[&<>"]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[letter]);
   const short3 = (x) => {

@@ -6,6 +6,7 @@ says, loads it, shortened; the games themselves are fetched when a reader's own 
 """
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,13 @@ from fairlib.delays import cucb_d
 from fairlib.merit import fair_policy
 from fairlib.web.scripts import numbers, script
 
+RECORD = Path("benchmarks") / "arena.json"
 DIGITS = 4  # of the numbers in the page
 
 
 def record(root: Path) -> dict[str, Any]:
     """Return what `make arena` wrote."""
-    found: dict[str, Any] = json.loads((root / "benchmarks" / "arena.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads((root / RECORD).read_text(encoding="utf-8"))
     return found
 
 
@@ -137,6 +139,7 @@ def write(app: Sphinx) -> None:
     """Write the scripts."""
     folder = Path(app.outdir) / "_static"
     folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(Path(app.srcdir) / RECORD, folder)
     for file, name, made in (
         ("arena-table.js", "fairArena", shortened(record(Path(app.srcdir)))),
         ("arena-games.js", "fairArenaGames", games()),

@@ -1,0 +1,276 @@
+"""Whether promises are kept while a policy serves: a monitor, and what others can check in the log."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairlib import checks
+from fairlib.checks import NonNegative, checked
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Monitor", "Audit", "audit", "seal"]
+
+_ROUNDING = 1e-9  # what sums of shares may be off by
+
+
+class Monitor:
+    r"""Says after each round whether each arm has had what it was promised so far.
+
+    There are two promises. Since the start: after every round t, :math:`\lfloor r_a t \rfloor - N_a(t) \le \alpha`
+    (Definition 2 of Patil et al.). And, if `in_windows` is given, in any rounds in a row: w of them have at least
+    :math:`r_a w` plays, less what `in_windows` allows, for every w, as `fairlib.shares.fair_in_windows` promises.
+
+    What is due by merit depends on the true means, which nobody knows in operation, so no monitor can see it;
+    `fairlib.evaluation` says what a log tells of it.
+
+    Parameters
+    ----------
+    shares : array_like, shape (K,)
+        Share of the rounds that each arm is promised, from 0 to 1.
+    tolerance : float
+        How many whole plays an arm may be behind since the start, :math:`\alpha`.
+    in_windows : float, optional
+        How many plays an arm may be behind in rounds in a row.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> monitor = Monitor([0.5, 0.25])
+    >>> [monitor.see([arm]) for arm in (0, 0, 0, 0, 1)]
+    [[], [], [], [1], []]
+    >>> monitor
+    Monitor: 5 rounds, promises kept to 1 of 2 arms
+    >>> monitor.report()[["plays", "behind", "in_round", "kept"]].values.tolist()
+    [[4, 0, 0, True], [1, 1, 4, False]]
+    """
+
+    @checked
+    def __init__(
+        self,
+        shares: Annotated[ArrayLike, checks.Numbers(0, 1, example=[0.25, 0.125])],
+        tolerance: NonNegative = 0.0,
+        in_windows: NonNegative | None = None,
+    ) -> None:
+        self.shares: NDArray[np.float64] = np.asarray(shares)
+        self.tolerance, self.in_windows = tolerance, in_windows
+        self.rounds = 0
+        arms = self.shares.size
+        self.plays = np.zeros(arms, np.int64)
+        self._behind, self._in_round = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
+        self._window, self._worst_window = np.zeros(arms), np.zeros(arms)
+
+    @checked
+    def see(self, arms: Annotated[Iterable[int], checks.InBody(checks.Numbers(0, 1, example=[0]))]) -> list[int]:
+        """Count a round.
+
+        Parameters
+        ----------
+        arms : iterable of int
+            The arms that were played in it, such as the `arms` of a `Choice`.
+
+        Returns
+        -------
+        list of int
+            The arms that, after this round, are further behind than was promised.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the arms are not different whole numbers from 0 to K - 1; then the round is not counted.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> player, monitor = fl.Player(fl.ucb1(), arms=2), Monitor([0.4, 0.4])
+        >>> monitor.see(player.choose().arms)
+        []
+        """
+        played = _whole("arms", arms, 0, self.shares.size - 1)
+        if len(set(played)) < len(played):
+            raise ValueError(f"arms must be different, not {checks.shown(played)}")
+        self.rounds += 1
+        self.plays[played] += 1
+        behind = np.floor(self.shares * self.rounds + _ROUNDING).astype(np.int64) - self.plays
+        self._in_round[behind > self._behind] = self.rounds
+        self._behind = np.maximum(self._behind, behind)
+        # How far behind in the worst of the windows that end here: it begins here, or goes on from the last round's.
+        self._window = np.maximum(self._window, 0.0) + self.shares
+        self._window[played] -= 1.0
+        self._worst_window = np.maximum(self._worst_window, self._window)
+        return np.flatnonzero(~self._within(behind, self._window)).tolist()
+
+    @property
+    def kept(self) -> bool:
+        """Whether every promise has been kept so far."""
+        return bool(self._within(self._behind, self._worst_window).all())
+
+    def report(self) -> "pd.DataFrame":
+        """Return what each arm has had.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each arm: its `share`, its `plays`, the most whole plays by which it was `behind` since the start
+            and `in_round`, the first round of that (0 if it never was), the most by which it was behind in some rounds
+            in a row, `in_windows`, and whether what it was promised was `kept`.
+
+        Examples
+        --------
+        >>> monitor = Monitor([0.5, 0.5])
+        >>> late = [monitor.see([arm]) for arm in (0, 1, 1, 1)]
+        >>> monitor.report()["in_windows"].tolist()
+        [1.5, 0.5]
+        """
+        import pandas as pd  # here, as the import of the package must stay quick
+
+        return pd.DataFrame(
+            {
+                "share": self.shares,
+                "plays": self.plays,
+                "behind": self._behind,
+                "in_round": self._in_round,
+                "in_windows": self._worst_window,
+                "kept": self._within(self._behind, self._worst_window),
+            }
+        ).rename_axis("arm")
+
+    def __repr__(self) -> str:
+        kept = self._within(self._behind, self._worst_window)
+        return f"Monitor: {self.rounds:,} rounds, promises kept to {kept.sum()} of {kept.size} arms"
+
+    def _within(self, behind: NDArray[np.int64], window: NDArray[np.float64]) -> NDArray[np.bool_]:
+        allowed = math.inf if self.in_windows is None else self.in_windows
+        return (behind <= self.tolerance + _ROUNDING) & (window <= allowed + _ROUNDING)
+
+
+class Audit(NamedTuple):
+    """What an arm finds in its own plays.
+
+    Parameters
+    ----------
+    due : int
+        How many plays were due.
+    late : list of int
+        Which of them, counted from 1, came too late or not at all.
+
+    Examples
+    --------
+    >>> audit([1, 5], 6, 0.5)
+    Audit(due=3, late=[2, 3])
+    """
+
+    due: int
+    late: list[int]
+
+
+@checked
+def audit(
+    plays: Annotated[Iterable[int], checks.InBody(checks.Numbers(1, 5, example=[1, 3]))],
+    rounds: Annotated[int, checks.Integer(1, example=5)],
+    share: Annotated[float | Fraction, checks.InBody(checks.Real(0, 1))],
+) -> Audit:
+    r"""Say which plays an arm was owed, and which of them came too late, from nothing but its own plays.
+
+    That :math:`N_a(t) \ge \lfloor r t \rfloor` for all t up to T is the same as: the j-th play came in round
+    :math:`\lceil j / r \rceil` or before, for every j for which that is at most T.
+
+    Parameters
+    ----------
+    plays : iterable of int
+        The rounds in which the arm was played, in their order.
+    rounds : int
+        How many rounds T there have been.
+    share : float or Fraction
+        The promised share r, above 0 and at most 1; a float is taken for the fraction that it is written as.
+
+    Returns
+    -------
+    Audit
+        How many plays were due, and which came too late.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the plays are not rising whole numbers from 1 to `rounds`, or an argument is out of range.
+
+    Examples
+    --------
+    >>> audit([3, 12, 29], rounds=30, share=0.1)
+    Audit(due=3, late=[])
+    """
+    own = _whole("plays", plays, 1, rounds)
+    if any(later <= earlier for earlier, later in pairwise(own)):
+        raise ValueError(f"plays must be rounds in their order, each once, not {checks.shown(own)}")
+    if not isinstance(share, Fraction):
+        share = Fraction(repr(checks.real("share", share, 0, 1, above=0)))
+    elif not 0 < share <= 1:
+        raise ValueError(f"share must be above 0 and at most 1, not {share}")
+    due = math.floor(share * rounds)
+    late = [j for j in range(1, due + 1) if j > len(own) or own[j - 1] > math.ceil(j / share)]
+    return Audit(due, late)
+
+
+def seal(rows: Iterable[Any], before: str = "") -> str:
+    """Return a seal on the rows of a log: a hash of each row and of the seal before it.
+
+    Whoever has noted a seal can later find out whether any row before it was changed. It must be noted by somebody
+    other than who keeps the log, who could seal a changed one anew.
+
+    Parameters
+    ----------
+    rows : iterable
+        Rows of what JSON can hold: lists, numbers, texts, None.
+    before : str
+        The seal on the rows before these, empty if they are the first.
+
+    Returns
+    -------
+    str
+        The seal, 64 hexadecimal digits.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a row holds what JSON can't, or `before` is no seal.
+
+    Examples
+    --------
+    >>> rows = [[1, "visit 1", 0], [2, "visit 2", 3]]
+    >>> seal(rows) == seal(rows[1:], before=seal(rows[:1]))
+    True
+    >>> seal(rows)[:8]
+    '815ebf7a'
+    """
+    checks.text("before", before)
+    try:
+        last = bytes.fromhex(before)
+    except ValueError:
+        last = b" "
+    if len(last) not in (0, hashlib.sha256().digest_size):
+        raise ValueError(f"before must be a seal, 64 hexadecimal digits, not {checks.shown(before)}")
+    for row in _listed("rows", rows, "rows"):
+        last = hashlib.sha256(last + json.dumps(row, allow_nan=False).encode()).digest()
+    return last.hex()
+
+
+def _whole(name: str, values: Any, low: int, high: int) -> list[int]:
+    return [checks.integer(name, each, low, high) for each in _listed(name, values, "whole numbers")]
+
+
+def _listed(name: str, values: Any, of: str) -> Iterable[Any]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable) or getattr(values, "shape", None) == ():
+        raise TypeError(f"{name} must be a list of {of}, not {checks.shown(values)}")
+    return values
