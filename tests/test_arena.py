@@ -75,8 +75,8 @@ def test_each_entrant_fits_the_games_that_it_is_for(name):
     assert fits(name, arena.v1[min(fitting)], 100)
 
 
-def test_a_policy_that_is_told_something_is_marked():
-    assert {name for name, each in arena.entrants.items() if each.told} == {"GMF", "reward-optimal", "oracle CDF"}
+def test_a_policy_that_knows_something_is_marked():
+    assert {name for name, each in arena.entrants.items() if each.knows} == {"GMF", "reward-optimal", "oracle CDF"}
 
 
 def test_a_reader_s_rule_plays_beside_the_others():
@@ -160,6 +160,6 @@ def test_the_page_says_of_everybody_where_it_is_explained():
     rows = re.findall(r"^\| ([^|]+) \| \{(?:prf:)?ref\}`[^`]+` \| ([^|]*)\|$", page, re.MULTILINE)
     assert [name for name, _ in rows] == list(arena.entrants)
     assert all(
-        (f"is told {arena.entrants[name].told}" in said) == bool(arena.entrants[name].told) for name, said in rows
+        (f"knows {arena.entrants[name].knows}" in said) == bool(arena.entrants[name].knows) for name, said in rows
     )
     assert f"here they are {arena_record.RUNS} and {arena_record.SEED}" in page

@@ -97,7 +97,7 @@ addEventListener("DOMContentLoaded", () => {
   }
   const nameOf = (name) => {
     const link = places.get(name), said = link ? `<a href="${link}">${escaped(name)}</a>` : escaped(name);
-    const notes = [name === OWN ? `${OWN_RUNS} runs` : "", policies[name]?.told ? `is told ${policies[name].told}` : ""].filter(Boolean);
+    const notes = [name === OWN ? `${OWN_RUNS} runs` : "", policies[name]?.knows ? `knows ${policies[name].knows}` : ""].filter(Boolean);
     return `${said}${notes.length ? ` <small>${notes.join(", ")}</small>` : ""}`;
   };
   function draw() {

@@ -49,7 +49,7 @@ def shortened(found: dict[str, Any]) -> dict[str, Any]:
     sure: dict[Any, Any] = {}
     for horizon, game, _, second, policy, kept in found["fronts"]:
         sure.setdefault(horizon, {}).setdefault(game, {}).setdefault(second, {})[policy] = short(kept)
-    who = {name: {"told": each.told, "proved": each.as_proved} for name, each in entrants.items()}
+    who = {name: {"knows": each.knows, "proved": each.as_proved} for name, each in entrants.items()}
     return {"seed": found["seed"], "policies": who, "cells": cells, "fronts": sure, "rule": EXAMPLE}
 
 

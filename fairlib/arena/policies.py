@@ -25,8 +25,8 @@ class Entrant:
     ----------
     make : callable
         Returns the policy for a game and a horizon; it raises an error where the policy does not fit.
-    told : str
-        What the policy is told that the others are not; empty if nothing.
+    knows : str
+        What the policy knows that the others have to learn; empty if nothing.
     as_proved : bool
         Whether the settings are those of a theorem.
 
@@ -38,7 +38,7 @@ class Entrant:
     """
 
     make: Callable[[Any, int], Policy | ContextPolicy]
-    told: str = ""
+    knows: str = ""
     as_proved: bool = False
 
     def __call__(self, game: Any, horizon: int) -> Policy | ContextPolicy:
@@ -155,9 +155,9 @@ entrants: Mapping[str, Entrant] = MappingProxyType(
         # Ranks
         "OFUL as published": Entrant(lambda game, horizon: ranks.oful_as_published()),
         "Fair-Greedy, rarely": Entrant(lambda game, horizon: ranks.fair_greedy_rarely()),
-        "GMF": Entrant(lambda game, horizon: ranks.gmf(game), told="the game"),
-        "reward-optimal": Entrant(lambda game, horizon: ranks.reward_optimal(game), told="the game"),
-        "oracle CDF": Entrant(lambda game, horizon: ranks.oracle_cdf(game), told="the distributions of rewards"),
+        "GMF": Entrant(lambda game, horizon: ranks.gmf(game), knows="the game"),
+        "reward-optimal": Entrant(lambda game, horizon: ranks.reward_optimal(game), knows="the game"),
+        "oracle CDF": Entrant(lambda game, horizon: ranks.oracle_cdf(game), knows="the distributions of rewards"),
     }
 )
 """The entrants by name."""

@@ -88,7 +88,7 @@ def test_the_table_has_what_was_stored_and_is_sorted(page, browser):
     for column, game in enumerate(fl.arena.v1):
         known = stored(10_000, game, "fairness_regret")
         for name, row in table.items():
-            name = name.split(" is told")[0]
+            name = name.split(" knows")[0]
             assert row[column] == pytest.approx(known[name], rel=1e-3) if name in known else row[column] is None
     first = [row[0] for row in table.values() if row[0] is not None]
     assert first == sorted(first)
@@ -130,7 +130,7 @@ def test_a_game_has_all_measures_and_its_fronts(page, browser):
     Select(find(browser, "[data-set=show]")).select_by_visible_text("ranks/easy")
     assert len(means(browser)) == 9
     assert texts(browser, ".fronts figcaption") == ["Fairness regret against regret in ranks/easy"]
-    assert any("is told the game" in name for name in means(browser))
+    assert any("knows the game" in name for name in means(browser))
 
 
 def test_filters(page, browser):
