@@ -111,8 +111,8 @@ def card(name: str) -> dict[str, str]:
         made["Rewards"] = f"the candidate's context times {listed(numbers['weights'])}, by group"
         made["Plus"] = f"{listed(numbers['biases'])}, by group"
         if "shares" in numbers:
-            made["Candidates"] = (
-                f"{numbers['arms']} a round, each of the groups with probability {listed(numbers['shares'])}"
+            made["Pool"] = (
+                f"{numbers['arms']} candidates a round, each of the groups with probability {listed(numbers['shares'])}"
             )
         made["Owed"] = "the best of their own group"
     return {**made, "Noise": f"normal, with standard deviation {numbers['sd']:g}"}
