@@ -42,8 +42,9 @@ def notebooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make the notebooks as `make lab` does, where nothing was executed; return their folder."""
     root = tmp_path_factory.mktemp("clone")
     shutil.copytree(ROOT / "chapters", root / "chapters", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("_config.yml", "_toc.yml"):
-        shutil.copy(ROOT / name, root)
+    (root / "benchmarks").mkdir()
+    for path in (ROOT / "_config.yml", ROOT / "_toc.yml", *(ROOT / "benchmarks").glob("*.json")):
+        shutil.copy(path, root / path.parent.relative_to(ROOT))
     command = re.findall(r"jupyter-book (build .* custom .*)", (ROOT / "Makefile").read_text(encoding="utf-8"))[0]
     options = command.removesuffix(" >/dev/null").split()
     made = subprocess.run(
