@@ -4,7 +4,7 @@ const arenaPlace = new URL(".", document.currentScript.src);
 addEventListener("DOMContentLoaded", () => {
   const root = document.querySelector("[data-arena]");
   if (!root || !window.fairArena || !window.fairRule) return;
-  const { seed: SEED, policies, cells, fronts, rule: RULE } = fairArena;
+  const { seed: SEED, policies, cells, fronts, rule: RULE } = fairArena, { average, error, short3, ticks, copy } = fairResults;
   const MEASURES = {
     fairness_regret: ["Fairness regret", "distance to the fair policy, summed"],
     regret: ["Regret", "expected reward lost against the best arm"],
@@ -35,7 +35,7 @@ addEventListener("DOMContentLoaded", () => {
   let keeping;
   const keep = () => {
     clearTimeout(keeping);
-    keeping = setTimeout(() => history.replaceState(null, "", `${location.pathname}${location.search}#${written()}`), 250);
+    keeping = setTimeout(() => history.replaceState(null, "", `#${written()}`), 250);
   };
 
   root.innerHTML = `
@@ -60,20 +60,16 @@ addEventListener("DOMContentLoaded", () => {
       <a href="${new URL("arena.json", arenaPlace)}" download>All numbers</a> <span class="copied" role="status"></span></div>`;
   const find = (selector) => root.querySelector(selector), all = (selector) => [...root.querySelectorAll(selector)];
   const escaped = (text) => text.replace(/[&<>"]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[letter]);
-  const short3 = (x) => {
-    const text = Math.abs(x) < 1e-9 ? "0" : Math.abs(x) >= 100 ? Math.round(x).toLocaleString("en") : String(+x.toPrecision(3));
-    return text.replace("-", "−");
-  };
-  const give = (error) => (error < 1e-9 ? "" : ` ± ${short3(+error.toPrecision(2))}`);
+  const give = (size) => (size < 1e-9 ? "" : ` ± ${short3(+size.toPrecision(2))}`);
   // Where a policy is taught: the links of the list of policies on this page.
   const places = new Map([...document.querySelectorAll(".arena-policies tr")].map((row) => [row.cells[0]?.textContent.trim(), row.querySelector("a")?.href]));
 
-  // What a policy did: mean, error, median, worst run, and between which ranks it is.
+  // What a policy did: mean, error, worst run, between which ranks it is, and whether it is close to the best.
   function cellOf(name, game, measure) {
     if (name !== OWN) return cells[state.T][game]?.[measure]?.[name];
     const found = own[state.T]?.[game]?.[measure];
     if (!found) return undefined;
-    const [mean, error] = found, others = Object.values(cells[state.T][game][measure]);
+    const others = Object.values(cells[state.T][game][measure]);
     const sure = (less, more) => more[0] - less[0] > MANY * Math.hypot(less[1], more[1]);
     const better = others.filter((each) => sure(each, found)).length, worse = others.filter((each) => sure(found, each)).length;
     return [...found, 1 + better, 1 + others.length - worse, 0];
@@ -86,7 +82,7 @@ addEventListener("DOMContentLoaded", () => {
       if (values.every((each) => !each)) continue;
       if (state.only !== "all" && name !== OWN && policies[name].proved !== (state.only === "proved")) continue;
       if (state.name && name !== OWN && !name.toLowerCase().includes(state.name.toLowerCase())) continue;
-      const key = JSON.stringify(values.map((each) => each?.slice(0, 4)));
+      const key = JSON.stringify(values.map((each) => each?.slice(0, 3)));
       if (made.has(key)) made.get(key).names.push(name);
       else {
         made.set(key, { names: [name], values });
@@ -110,14 +106,14 @@ addEventListener("DOMContentLoaded", () => {
     rows.sort((one, other) => sign * ((one.values[at]?.[0] ?? sign * Infinity) - (other.values[at]?.[0] ?? sign * Infinity)) || 0);
     const head = columns.map(({ title, says }, i) => `<th scope="col" aria-sort="${i !== at ? "none" : state.down ? "descending" : "ascending"}"><button type="button"
       data-by="${title}" title="${says ? `${says}. ` : ""}Sort by it; once more, the other way.">${title.replace("/", "/<wbr>")}${i !== at ? "" : state.down ? " ↓" : " ↑"}</button></th>`).join("");
-    const cell = (value, { game: of }) => {
+    const cell = (value) => {
       if (!value) return `<td data-value="">–</td>`;
-      const [mean, error, , worst, best, last, close] = value, rank = best === last ? `rank ${best}` : `rank ${best} to ${last}`;
+      const [mean, off, worst, best, last, close] = value, rank = best === last ? `rank ${best}` : `rank ${best} to ${last}`;
       const more = game ? ` <small>worst run ${short3(worst)}</small>` : "";
-      return `<td data-value="${mean}"${close ? ' class="close"' : ""}><span>${short3(mean)}<small>${give(error)}</small></span> <small>${rank}</small>${more}</td>`;
+      return `<td data-value="${mean}"${close ? ' class="close"' : ""}><span>${short3(mean)}<small>${give(off)}</small></span> <small>${rank}</small>${more}</td>`;
     };
     const shown = rows.map(({ names, values }) => `<tr${names.includes(OWN) ? ' class="mine"' : ""}><th scope="row">${names.map(nameOf).join(", ")}</th>
-      ${values.map((value, i) => cell(value, columns[i])).join("")}</tr>`);
+      ${values.map(cell).join("")}</tr>`);
     find("table").innerHTML = `<caption class="unseen">Means over runs with their standard errors, and ranks</caption>
       <thead><tr><th scope="col">Policy</th>${head}</tr></thead><tbody>${shown.join("")}</tbody>`;
     find(".about").innerHTML = game ? `<a href="#game-${game.replace("/", "-")}">${game}</a>: what the game is` : `${MEASURES[state.show][0]}: ${MEASURES[state.show][1]}.`;
@@ -157,12 +153,8 @@ addEventListener("DOMContentLoaded", () => {
         return `<g><title>${escaped(said)}: regret ${short3(a[0])}, ${MEASURES[second][0].toLowerCase()} ${short3(b[0])}</title>${bars}${mark}${label}</g>`;
       });
       const front = points.filter(({ names }) => names.some((name) => name in kept)).map(({ names }) => names.join(", "));
-      const ticks = (to, most) => { // at round numbers
-        const unit = 10 ** Math.floor(Math.log10(to / most)), by = unit * [1, 2, 5, 10].find((each) => to / (unit * each) <= most);
-        return Array.from({ length: Math.floor(to / by) + 1 }, (_, i) => +(i * by).toPrecision(6));
-      };
-      const scale = [...ticks(right, wide > 480 ? 6 : 3).map((value) => `<text x="${x(value)}" y="${high - low + 18}" text-anchor="middle">${short3(value)}</text>`),
-        ...ticks(top, 5).map((value) => `<line x1="${left}" x2="${wide - 16}" y1="${y(value)}" y2="${y(value)}" stroke="#e4e4e1"/>
+      const scale = [...ticks(0, right, wide > 480 ? 6 : 3).map((value) => `<text x="${x(value)}" y="${high - low + 18}" text-anchor="middle">${short3(value)}</text>`),
+        ...ticks(0, top, 5).map((value) => `<line x1="${left}" x2="${wide - 16}" y1="${y(value)}" y2="${y(value)}" stroke="#e4e4e1"/>
           <text x="${left - 6}" y="${y(value) + 4}" text-anchor="end">${short3(value)}</text>`)];
       const title = MEASURES[second][0];
       return `<figure><figcaption>${title} against regret in ${game}</figcaption><svg viewBox="0 0 ${wide} ${high}" height="${high}" role="img"
@@ -174,14 +166,6 @@ addEventListener("DOMContentLoaded", () => {
   }
 
   // A reader's rule plays every game on arms.
-  const spread = (numbers) => {
-    const mean = numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
-    return [mean, Math.sqrt(numbers.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (numbers.length - 1) / numbers.length)];
-  };
-  const median = (numbers) => {
-    const sorted = [...numbers].sort((one, other) => one - other), half = sorted.length / 2;
-    return (sorted[Math.floor(half)] + sorted[Math.ceil(half) - 1]) / 2;
-  };
   let playing = new Set(), turn = 0;
   async function letOwnPlay() {
     const mine = ++turn;
@@ -225,7 +209,7 @@ addEventListener("DOMContentLoaded", () => {
         else {
           (own[T] ??= {})[game] = Object.fromEntries(Object.keys(MEASURES).map((measure) => {
             const lost = made.map((run) => run[sums.indexOf(measure)]);
-            return [measure, [...spread(lost), median(lost), Math.max(...lost)]];
+            return [measure, [average(lost), error(lost), Math.max(...lost)]];
           }));
         }
         find(".going").textContent = `Playing: ${ended} of ${wanted} games`;
@@ -234,9 +218,8 @@ addEventListener("DOMContentLoaded", () => {
       });
       playing.add(stop);
     };
-    for (let lane = 0; lane < Math.min(4, navigator.hardwareConcurrency || 2); lane++) next();
+    for (let lane = 0; lane < fairRule.lanes; lane++) next();
   }
-  root.results = () => own;
 
   const set = ({ target }) => {
     if (target.matches("textarea")) state.rule = target.value;
@@ -249,12 +232,7 @@ addEventListener("DOMContentLoaded", () => {
   const deeds = {
     own: () => { state.plays = "yes"; keep(); letOwnPlay(); },
     again: () => { turn++; for (const stop of playing) stop(); [own, refused, state] = [{}, {}, { ...START }]; keep(); begin([]); },
-    link: async () => {
-      const link = `${location.href.split("#")[0]}#${written()}`;
-      history.replaceState(null, "", link);
-      try { await navigator.clipboard.writeText(link); } catch { /* it is in the address line */ }
-      find(".copied").textContent = "The link is in the address line, and copied if the browser allows it.";
-    },
+    link: async () => { find(".copied").textContent = await copy(`${location.href.split("#")[0]}#${written()}`, root); },
   };
   root.addEventListener("click", ({ target }) => {
     const by = target.closest("[data-by]")?.dataset.by;

@@ -10,7 +10,7 @@
   };`;
   const address = (...scripts) => URL.createObjectURL(new Blob([[fairRuntime, ...scripts, PLAY].join("\n")], { type: "text/javascript" }));
 
-  // Plays runs: `ran` is told of each, `ended` of the end: with a sentence if it came early, and whether the runs count for nothing.
+  // Plays runs. Calls `ran` with each, and `ended` at the end, with a sentence if that came early and whether the runs count for nothing.
   function play({ address, game, seed, runs, own }, ran, ended) {
     const worker = new Worker(address);
     let made = 0, timer = 0;
@@ -67,5 +67,5 @@
       return { params: memory.flatMap((_, i) => [ends[i], ends[i + 1]]), memory: ends.at(-1), readers };
     } };
   }
-  window.fairRule = { address, play, read, fetched };
+  window.fairRule = { address, play, read, fetched, lanes: Math.min(4, navigator.hardwareConcurrency || 2) };
 })();

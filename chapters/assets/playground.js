@@ -1,9 +1,9 @@
 // The playground: arms that are dragged, policies that race on them in workers, and a link that says it all.
-// `fairGames` and `fairRuntime` are made from the package when the book is built; `fairRule` is in own-rule.js.
+// `fairGames` and `fairRuntime` are made from the package when the book is built; `fairRule` is in own-rule.js, `fairResults` in results.js.
 addEventListener("DOMContentLoaded", () => {
   const root = document.querySelector("[data-playground]");
   if (!root || !window.fairGames || !window.fairRuntime) return;
-  const { start, spread, short, policies, own } = fairGames;
+  const { start, spread, short, policies, own } = fairGames, { average, error, short3, ticks, copy } = fairResults;
   const LARGEST = { T: 100000, runs: 20, delay: 500, steepness: 10 };
   const NOTIONS = {
     regret: ["Regret", "reward lost against the best arm"],
@@ -109,7 +109,7 @@ addEventListener("DOMContentLoaded", () => {
     <div class="strips"></div>
     <label class="curve-of">Curve of <select></select></label>
     <div class="curve"></div>
-    <div class="scroll"><table></table></div>
+    <div class="scroll listed"><table></table></div>
     <p class="ranks"></p>`;
   const find = (selector) => root.querySelector(selector), all = (selector) => [...root.querySelectorAll(selector)];
   const dash = ({ look }) => `<svg class="dash" viewBox="0 0 48 12" aria-hidden="true">
@@ -164,7 +164,6 @@ addEventListener("DOMContentLoaded", () => {
   function drawAll() { drawArms(); drawSettings(); drawResults(); }
 
   // The race: each policy's runs in a worker of its own, some at a time; a new race ends the one before.
-  const LANES = Math.min(4, navigator.hardwareConcurrency || 2);
   const results = new Map(); // by policy: its game, and what was recorded of each run
   root.results = results;
   let running = new Set(), queue = [], addresses = {}, translated = null, ended = 0, wanted = 0; // translated: the reader's rule, once it is read
@@ -206,7 +205,7 @@ addEventListener("DOMContentLoaded", () => {
     root.setAttribute("aria-busy", "true");
     find(".said").textContent = "";
     if (translated) find(".fault").textContent = "";
-    for (let i = 0; i < LANES; i++) next();
+    for (let i = 0; i < fairRule.lanes; i++) next();
     drawSoon();
   }
   function next() {
@@ -241,12 +240,6 @@ addEventListener("DOMContentLoaded", () => {
   }
 
   // What came of it.
-  const average = (numbers) => numbers.reduce((x, y) => x + y, 0) / numbers.length;
-  const error = (numbers) => Math.sqrt(average(numbers.map((x) => (x - average(numbers)) ** 2)) / (numbers.length - 1));
-  const short3 = (x) => { // with three digits, or as a whole number
-    const text = Math.abs(x) < 1e-9 ? "0" : Math.abs(x) >= 100 ? Math.round(x).toLocaleString("en") : String(+x.toPrecision(3));
-    return text.replace("-", "−");
-  };
   const sumOf = (id, notion) => { // where a notion is among what was summed; -1 where it is not defined
     if (id === "fair-greedy") return notion === "ranks" ? policies[id].sums.indexOf("fairness_regret") : -1;
     return notion === "r_regret" && state.plays > 1 ? -1 : policies[id].sums.indexOf(notion);
@@ -310,12 +303,6 @@ addEventListener("DOMContentLoaded", () => {
     }
     const values = curves.flatMap(({ points }) => points.map(([, y]) => y)), low = Math.min(0, ...values);
     const top = Math.max(...values, low + 1e-9), end = Math.max(...curves.map(({ points }) => points.at(-1)[0]));
-    const ticks = (from, to, most) => { // at round numbers
-      const unit = 10 ** Math.floor(Math.log10((to - from) / most)), made = [];
-      const by = unit * [1, 2, 5, 10].find((each) => (to - from) / (unit * each) <= most);
-      for (let i = Math.ceil(from / by); i * by <= to * 1.0001; i++) made.push(+(i * by).toPrecision(6));
-      return made;
-    };
     const x = (t) => left + (t / end) * (wide - left - right), y = (value) => high - 30 - ((value - low) / (top - low)) * (high - 50);
     const spots = curves.map(({ id, points }) => ({ id, at: y(points.at(-1)[1]) })).sort((one, other) => one.at - other.at);
     spots.forEach((spot, i) => { if (i) spot.at = Math.max(spot.at, spots[i - 1].at + 15); });
@@ -408,19 +395,7 @@ addEventListener("DOMContentLoaded", () => {
     fewer: () => resize(state.means.length - 1),
     again: () => { complain([]); state = fresh(); keep(); begin(); },
     own: () => { state.policies = listed.filter((id) => id === "own" || state.policies.includes(id)); keep(); letOwnPlay(); },
-    link: async () => {
-      const link = `${location.href.split("#")[0]}#${written(state)}`;
-      history.replaceState(null, "", link);
-      try { await navigator.clipboard.writeText(link); } catch { // a page on a disk may not
-        const field = document.createElement("textarea");
-        field.value = link;
-        root.append(field);
-        field.select();
-        document.execCommand("copy");
-        field.remove();
-      }
-      find(".said").textContent = "The link is copied. It is in the address line, too.";
-    },
+    link: async () => { find(".said").textContent = await copy(`${location.href.split("#")[0]}#${written(state)}`, root); },
   };
   root.addEventListener("click", ({ target }) => deeds[target.closest("[data-do]")?.dataset.do]?.());
 

@@ -96,8 +96,8 @@ def load(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree
     if "data-playground" in context.get("body", ""):
         app.add_css_file("playground.css")
         app.add_js_file("playground-games.js", loading_method="defer")
-        app.add_js_file("own-rule.js", loading_method="defer")
-        app.add_js_file("playground.js", loading_method="defer")
+        for name in ("own-rule.js", "results.js", "playground.js"):
+            app.add_js_file(name, loading_method="defer")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -30,25 +30,31 @@ from fairlib.ranks import fair_greedy
 from fairlib.shares import SharedBandit
 
 ASSETS = Path(__file__).parents[2] / "chapters" / "assets"
-SCRIPTS = ("runtime.js", "playground-games.js", "own-rule.js", "playground.js")
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Playground</title>
+SCRIPTS = ("runtime.js", "playground-games.js", "own-rule.js", "results.js", "playground.js")
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="_static/playground.css">{scripts}
-<main><h1>Playground</h1><h2>A race</h2><div class="playground" data-live data-playground hidden></div></main>"""
+<main><h1>{title}</h1>{body}</main>"""
+
+
+def write_page(folder, extensions, scripts, title, body):
+    """Write a page with scripts that some extensions make and others that are there, and nothing else in it."""
+    app: Any = SimpleNamespace(outdir=folder, srcdir=ASSETS.parents[1])
+    for each in extensions:
+        each.write(app)
+    for name in ("playground.css", *scripts):
+        if (ASSETS / name).exists():
+            shutil.copy(ASSETS / name, folder / "_static")
+    tags = "".join(f'<script defer src="_static/{name}"></script>' for name in scripts)
+    (folder / "page.html").write_text(PAGE.format(title=title, scripts=tags, body=body), encoding="utf-8")
+    return folder / "page.html"
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """Write a page that holds the playground and nothing else."""
-    folder = tmp_path_factory.mktemp("page")
-    app: Any = SimpleNamespace(outdir=folder)
-    runtime_js.write(app)
-    playground.write(app)
-    for name in ("own-rule.js", "playground.js", "playground.css"):
-        shutil.copy(ASSETS / name, folder / "_static")
-    scripts = "".join(f'<script defer src="_static/{name}"></script>' for name in SCRIPTS)
-    (folder / "page.html").write_text(PAGE.replace("{scripts}", scripts), encoding="utf-8")
-    return folder / "page.html"
+    body = '<h2>A race</h2><div class="playground" data-live data-playground hidden></div>'
+    return write_page(tmp_path_factory.mktemp("page"), (runtime_js, playground), SCRIPTS, "Playground", body)
 
 
 def visit(browser, page, link="", width=1280):
