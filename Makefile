@@ -124,7 +124,7 @@ outcomes: .venv/lock.done
 
 # What is stored, in benchmarks/arena.json, is what the book shows; on the same versions each number is the same again.
 arena: .venv/lock.done
-	@PYTHONPATH=tests $(BIN)/python tests/arena_record.py
+	@PYTHONPATH=chapters/extensions $(BIN)/python tests/arena_record.py
 
 # Each side of a ratio takes turns with the other, in processor time. AUTHORS=folder measures the authors' public code too,
 # AGAINST=folder another checkout; ONLY=words takes the benchmarks of that name alone. Of these two no record is made.

@@ -8,12 +8,14 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from arena_table import RECORD
+
 import fairlib as fl
 from fairlib import arena
 from fairlib.book.playground import Playground
 from fairlib.core.result import versions
 
-RECORD = Path(__file__).parents[1] / "benchmarks" / "arena.json"
+ROOT = Path(__file__).parents[1]
 HORIZONS = (1_000, 10_000)
 RUNS = 200
 SEED = 2026
@@ -51,12 +53,6 @@ def fronts(found: fl.Comparison) -> list[list[Any]]:
     ]
 
 
-def read() -> dict[str, Any]:
-    """Return what was written down."""
-    found: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
-    return found
-
-
 def write(comparisons: list[fl.Comparison]) -> None:
     """Write comparisons down, a line for each row, so that a change can be seen."""
     head = {
@@ -73,7 +69,7 @@ def write(comparisons: list[fl.Comparison]) -> None:
     parts["fronts"] = [row for each in comparisons for row in fronts(each)]
     lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()]
     lines += ['"' + name + '": [\n' + ",\n".join(map(json.dumps, part)) + "\n]" for name, part in parts.items()]
-    RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    (ROOT / RECORD).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import Any
 import arena_record
 import numpy as np
 import pytest
+from arena_table import read
 
 import fairlib as fl
 from fairlib import arena
@@ -16,6 +17,7 @@ from fairlib.engine.stepping import make_session
 from fairlib.exposure import ContextExposureBandit
 from fairlib.ranks import RankBandit
 
+MADE = read(arena_record.ROOT)
 GAMES: dict[str, Any] = dict(arena.v1)
 ON_ARMS = [name for name in arena.v1 if isinstance(arena.v1[name], Playground)]
 
@@ -93,11 +95,10 @@ def test_a_reader_s_rule_plays_beside_the_others():
 
 
 def test_the_record_is_of_this_suite_and_has_everybody_in_every_game_that_fits():
-    made = arena_record.read()
-    assert made["fingerprint"] == arena.v1.fingerprint
-    assert (made["runs"], made["seed"]) == (arena_record.RUNS, arena_record.SEED)
-    found = {tuple(row[:4]) for row in made["rows"]}
-    assert len(found) == len(made["rows"])
+    assert MADE["fingerprint"] == arena.v1.fingerprint
+    assert (MADE["runs"], MADE["seed"]) == (arena_record.RUNS, arena_record.SEED)
+    found = {tuple(row[:4]) for row in MADE["rows"]}
+    assert len(found) == len(MADE["rows"])
     for horizon in arena_record.HORIZONS:
         for name, game in arena.v1.items():
             measures = arena_record.ON_ARMS if name in ON_ARMS else arena_record.ELSEWHERE
@@ -107,9 +108,8 @@ def test_the_record_is_of_this_suite_and_has_everybody_in_every_game_that_fits()
 
 
 def test_what_the_record_says_of_ranks_and_fronts_agrees_with_its_means():
-    made = arena_record.read()
     tables: dict[Any, dict[str, Any]] = {}
-    for horizon, game, measure, policy, *numbers in made["rows"]:
+    for horizon, game, measure, policy, *numbers in MADE["rows"]:
         tables.setdefault((horizon, game, measure), {})[policy] = numbers
     for table in tables.values():
         means = {name: numbers[0] for name, numbers in table.items()}
@@ -123,7 +123,7 @@ def test_what_the_record_says_of_ranks_and_fronts_agrees_with_its_means():
         # Who is surely better has the lower mean.
         order = sorted(table, key=lambda name: means[name])
         assert all(table[name][4] <= place <= table[name][5] for place, name in enumerate(order, 1))
-    for horizon, game, first, second, policy, kept in made["fronts"]:
+    for horizon, game, first, second, policy, kept in MADE["fronts"]:
         x, y = ({name: numbers[0] for name, numbers in tables[horizon, game, each].items()} for each in (first, second))
         beaten = [each for each in x if x[each] < x[policy] - 1e-6 and y[each] < y[policy] - 1e-6]
         assert not beaten
@@ -143,20 +143,19 @@ AGAIN = {
 @pytest.mark.parametrize("game", AGAIN)
 def test_what_is_stored_is_what_is_played(game):
     """Bit for bit on the versions of the record; with others the last digits of a sum may differ."""
-    made = arena_record.read()
     horizon = min(arena_record.HORIZONS)
-    stored = {(row[2], row[3]): row[4:8] for row in made["rows"] if row[:2] == [horizon, game]}
+    stored = {(row[2], row[3]): row[4:8] for row in MADE["rows"] if row[:2] == [horizon, game]}
     policies = {name: arena.entrants[name] for name in AGAIN[game]}
-    found = fl.compare(policies, {game: arena.v1[game]}, horizon, runs=made["runs"], seed=made["seed"])
+    found = fl.compare(policies, {game: arena.v1[game]}, horizon, runs=MADE["runs"], seed=MADE["seed"])
     again = {(row[2], row[3]): row[4:8] for row in arena_record.rows(found)}
     for cell, numbers in again.items():
-        if made["versions"] == versions():
+        if MADE["versions"] == versions():
             assert numbers == stored[cell], cell
         assert numbers == pytest.approx(stored[cell], rel=1e-5)
 
 
 def test_the_page_says_of_everybody_where_it_is_explained():
-    page = (arena_record.RECORD.parents[1] / "chapters" / "arena.md").read_text(encoding="utf-8")
+    page = (arena_record.ROOT / "chapters" / "arena.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([^|]+) \| \{(?:prf:)?ref\}`[^`]+` \| ([^|]*)\|$", page, re.MULTILINE)
     assert [name for name, _ in rows] == list(arena.entrants)
     assert all(

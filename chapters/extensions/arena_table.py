@@ -25,7 +25,7 @@ RECORD = Path("benchmarks") / "arena.json"
 DIGITS = 4  # of the numbers in the page
 
 
-def record(root: Path) -> dict[str, Any]:
+def read(root: Path) -> dict[str, Any]:
     """Return what `make arena` wrote."""
     found: dict[str, Any] = json.loads((root / RECORD).read_text(encoding="utf-8"))
     return found
@@ -43,8 +43,8 @@ def short(number: float) -> float:
 def shortened(found: dict[str, Any]) -> dict[str, Any]:
     """Return the record as the page needs it: nested by horizon, game, measure and policy."""
     cells: dict[Any, Any] = {}
-    for horizon, game, measure, policy, mean, error, median, worst, best, last, close in found["rows"]:
-        cell = [*map(short, (mean, error, median, worst)), best, last, close]
+    for horizon, game, measure, policy, mean, error, _, worst, best, last, close in found["rows"]:
+        cell = [*map(short, (mean, error, worst)), best, last, close]
         cells.setdefault(horizon, {}).setdefault(game, {}).setdefault(measure, {})[policy] = cell
     sure: dict[Any, Any] = {}
     for horizon, game, _, second, policy, kept in found["fronts"]:
@@ -141,7 +141,7 @@ def write(app: Sphinx) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(Path(app.srcdir) / RECORD, folder)
     for file, name, made in (
-        ("arena-table.js", "fairArena", shortened(record(Path(app.srcdir)))),
+        ("arena-table.js", "fairArena", shortened(read(Path(app.srcdir)))),
         ("arena-games.js", "fairArenaGames", games()),
     ):
         text = json.dumps(made, separators=(",", ":"))
@@ -152,7 +152,7 @@ def load(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree
     """Have a page load it."""
     if "data-arena" in context.get("body", ""):
         app.add_css_file("playground.css")
-        for name in ("arena-table.js", "own-rule.js", "arena.js"):
+        for name in ("arena-table.js", "own-rule.js", "results.js", "arena.js"):
             app.add_js_file(name, loading_method="defer")
 
 

@@ -1,60 +1,34 @@
 """The arena in a browser: its table is that of the record, it sorts and filters, and a reader's rule joins it."""
 
 import gzip
-import shutil
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
-import arena as extension
 import arena_record
+import arena_table
 import playground
 import pytest
 import runtime_js
 from axe_core_python.selenium import Axe
-from selenium.webdriver.common.by import By
 from selenium.webdriver.support.select import Select
 
 import fairlib as fl
 from fairlib.book.playground import EXAMPLE
 from fairlib.core import largest
-from pages.test_playground import settle, texts
+from pages.test_playground import find, texts, visit, write_page
 
-ROOT = Path(__file__).parents[2]
-SCRIPTS = ("runtime.js", "arena-table.js", "own-rule.js", "arena.js")
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>The arena</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="_static/playground.css">{scripts}
-<main><h1>The arena</h1><div class="playground arena" data-live data-arena hidden></div>
-<div class="arena-policies"><table><tr><td>UCB1</td><td><a href="bandits.html#ucb1">bandits</a></td></tr></table></div>
-</main>"""
+MADE = arena_table.read(arena_record.ROOT)
+SCRIPTS = ("runtime.js", "arena-table.js", "own-rule.js", "results.js", "arena.js")
+BODY = """<div class="playground arena" data-live data-arena hidden></div>
+<div class="arena-policies"><table><tr><td>UCB1</td><td><a href="bandits.html#ucb1">bandits</a></td></tr></table>
+</div>"""
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """Write a page that holds the arena and nothing else."""
     folder = tmp_path_factory.mktemp("page")
-    app: Any = SimpleNamespace(outdir=folder, srcdir=ROOT)
-    for each in (runtime_js, playground, extension):
-        each.write(app)
-    for name in ("own-rule.js", "arena.js", "playground.css"):
-        shutil.copy(ROOT / "chapters" / "assets" / name, folder / "_static")
-    scripts = "".join(f'<script defer src="_static/{name}"></script>' for name in SCRIPTS)
-    (folder / "page.html").write_text(PAGE.replace("{scripts}", scripts), encoding="utf-8")
-    return folder / "page.html"
-
-
-def visit(browser, page, link="", width=1280):
-    screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    browser.get("about:blank")
-    browser.get(f"{page.as_uri()}{link and '#'}{link}")
-    settle(browser)
-
-
-def find(browser, selector):
-    return browser.find_element(By.CSS_SELECTOR, selector)
+    return write_page(folder, (runtime_js, playground, arena_table), SCRIPTS, "The arena", BODY)
 
 
 def means(browser):
@@ -69,7 +43,7 @@ def means(browser):
 
 
 def stored(horizon, game, measure):
-    rows = arena_record.read()["rows"]
+    rows = MADE["rows"]
     return {row[3]: row[4] for row in rows if row[:3] == [horizon, game, measure]}
 
 
@@ -121,7 +95,7 @@ def test_a_game_has_all_measures_and_its_fronts(page, browser):
     table = means(browser)
     assert "Thompson sampling, MP-TS-D" in table  # who does the same stands in one row
     assert table["UCB1"][1] == pytest.approx(stored(10_000, "shares/easy", "regret")["UCB1"], rel=1e-3)
-    front = {row[4] for row in arena_record.read()["fronts"] if row[:4] == [10_000, "shares/easy", "regret", "deficit"]}
+    front = {row[4] for row in MADE["fronts"] if row[:4] == [10_000, "shares/easy", "regret", "deficit"]}
     said = texts(browser, ".fronts figure p")[1]
     assert front
     assert all(name in said for name in front)
@@ -163,9 +137,7 @@ def test_a_rule_joins_the_table_with_what_it_plays_in_python(page, browser):
     exec(EXAMPLE, known)
     policy = fl.Policy("mine", known["my_rule"], interpret=True)
     columns = [
-        game
-        for game in fl.arena.v1
-        if (1000, game, "deficit", "uniform") in {tuple(each[:4]) for each in arena_record.read()["rows"]}
+        game for game in fl.arena.v1 if (1000, game, "deficit", "uniform") in {tuple(each[:4]) for each in MADE["rows"]}
     ]
     for game in ("shares/easy", "delays/easy", "delays/hostile"):
         result: Any = fl.simulate(fl.arena.v1[game], policy, 1000, runs=20, seed=arena_record.SEED, rounds=[1000])
