@@ -16,8 +16,10 @@ if TYPE_CHECKING:  # what `__getattr__` finds
 
 __all__ = ["Player", "Choice", "Service", "ServiceError", "app", "Monitor", "Audit", "audit", "seal"]
 
-_HOME = {"Player": "player", "Choice": "player", "Service": "service", "ServiceError": "service", "app": "http"}
-_HOME |= dict.fromkeys(("Monitor", "Audit", "audit", "seal"), "monitor")
+_HOME = {
+    **{"Player": "player", "Choice": "player", "Service": "service", "ServiceError": "service", "app": "http"},
+    **dict.fromkeys(("Monitor", "Audit", "audit", "seal"), "monitor"),
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
@@ -254,13 +255,9 @@ def seal(rows: Iterable[Any], before: str = "") -> str:
     >>> seal(rows)[:8]
     '815ebf7a'
     """
-    checks.text("before", before)
-    try:
-        last = bytes.fromhex(before)
-    except ValueError:
-        last = b" "
-    if len(last) not in (0, hashlib.sha256().digest_size):
+    if not re.fullmatch("([0-9a-f]{64})?", checks.text("before", before)):
         raise ValueError(f"before must be a seal, 64 hexadecimal digits, not {checks.shown(before)}")
+    last = bytes.fromhex(before)
     for row in _listed("rows", rows, "rows"):
         last = hashlib.sha256(last + json.dumps(row, allow_nan=False).encode()).digest()
     return last.hex()

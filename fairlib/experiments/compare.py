@@ -376,13 +376,14 @@ class Comparison:
         \end{tabular}
         """
         cells = self.table(measure)
-        bold = {game: self.ranks(game, measure)["close"] for game in cells}
+        runs = {game: self.values(game, measure) for game in cells}
+        bold = {game: each.columns[_close_to_best(_as_losses(measure, each))] for game, each in runs.items()}
         lines = [" & ".join(["", *map(_escaped, cells)])]
         for name, row in cells.iterrows():
             line = [_escaped(str(name))]
             for game, cell in row.items():
                 number = cell.replace("±", r"\pm").replace(",", "{,}")
-                if number and bold[game][name]:
+                if name in bold[game]:
                     number = f"\\mathbf{{{number}}}"
                 line.append(f"${number}$" if number else "")
             lines.append(" & ".join(line))
