@@ -62,7 +62,7 @@ def questions(root: Path) -> list[str]:
     found = []
     for name in in_order(root):
         text = (root / "chapters" / f"{name}.md").read_text(encoding="utf-8")
-        for title, label in re.findall(r"^`{3,}\{exercise\} (.*) \(open\)\n:label: (\S+)", text, re.MULTILINE):
+        for title, label in re.findall(r"^`{3,}\{exercise\} (.*) \(open(?: ★+)?\)\n:label: (\S+)", text, re.MULTILINE):
             found.append(f"* {{numref}}`{label}`, {title}")
     return found
 
