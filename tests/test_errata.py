@@ -4,6 +4,7 @@ import csv
 import itertools
 import math
 import re
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,9 +13,19 @@ import pytest
 ROOT = Path(__file__).parents[1]
 CHAPTERS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "chapters").glob("*.md"))}
 ENTRIES = re.findall(r"^\((e-[a-z0-9-]+)\)=\n(.*?)(?=^\(e-|^## |\Z)", CHAPTERS["errata"], re.MULTILINE | re.DOTALL)
+PREFACE = CHAPTERS["errata"].partition("\n## ")[0]
+PAPERS = "PFGD"  # the letters of the entries, in the order of the columns of the table
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Errata
+
+
+STATUSES = re.findall(r"^\* \*\*(.+)\*\*: ", PREFACE, re.MULTILINE)
+
+
+def status(entry: str) -> str:
+    """Return the status that an entry gives in bold."""
+    return re.findall(r"^- \*\*Status: (.+?)\*\*", entry, re.MULTILINE)[0]
 
 
 @pytest.mark.parametrize(("label", "text"), ENTRIES, ids=[label for label, _ in ENTRIES])
@@ -22,8 +33,9 @@ def test_entry_of_the_errata_has_its_address_its_lines_and_its_place(label, text
     name = re.match(r"\*\*(E-[A-Z]\d+[a-z]?)\*\*, .+\n\n- \*printed:\* ", text)
     assert name, f"{label}: an entry begins with its name in bold, its place in the paper and what is printed"
     assert label == name[1].lower()
-    lines = re.findall(r"^- \*(.+?)\*", text, re.MULTILINE)
-    assert lines == ["printed:", "holds:", "stands?"]
+    lines = re.findall(r"^- \*+(.+?)\*", text, re.MULTILINE)
+    assert lines == ["printed:", "holds:", f"Status: {status(text)}"]
+    assert status(text) in STATUSES
     assert re.search(r"\{(ref|prf:ref|numref)\}`[^`]+`\s*\Z", text), f"{label}: no link to its place at the end"
 
 
@@ -33,6 +45,29 @@ def test_no_two_entries_have_one_address():
     assert len(set(labels)) == len(labels)
     whole = {label for label in labels if label[-1].isdigit()}
     assert not [label for label in labels if label[:-1] in whole and not label[-1].isdigit()]
+
+
+def test_table_of_the_errata_counts_its_entries():
+    count = Counter((status(text), label[2].upper()) for label, text in ENTRIES)
+    counted = {each: [count[each, paper] for paper in PAPERS] for each in STATUSES}
+    counted["**all**"] = [sum(column) for column in zip(*counted.values(), strict=True)]
+    rows = re.findall(r"^\| (.*) \|$", PREFACE, re.MULTILINE)[2:]
+    cells = [[cell.strip() for cell in row.split("|")] for row in rows]
+    assert cells == [[each, *map(str, [*row, sum(row)])] for each, row in counted.items()]
+    assert sum(counted["**all**"]) == len(ENTRIES)
+
+
+def test_entries_of_the_errata_belong_to_the_paper_above_them():
+    for letter, part in zip(PAPERS, CHAPTERS["errata"].split("\n## ")[1:], strict=True):
+        assert {label[2].upper() for label in re.findall(r"^\((e-.+)\)=$", part, re.MULTILINE)} == {letter}
+
+
+def test_entries_named_at_the_top_include_all_that_are_false_or_unproved():
+    named = re.findall(r"^\* \{ref\}`.+? <(e-.+?)>`", PREFACE, re.MULTILINE)
+    assert {label for label, text in ENTRIES if status(text) in ("false as stated", "unproved")} <= {*named}
+    assert {*named} <= {label for label, _ in ENTRIES}
+    words = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    assert f"{words[len(named)].capitalize()} matter more:" in PREFACE
 
 
 def test_what_the_chapters_call_an_erratum_is_one():
