@@ -1,9 +1,9 @@
 """The directive ``{proofs} CHAPTER``: a graph of which proof uses which statement, with links, and in words.
 
-A statement feeds another if the proof of that names it, or a formula that stands in it or in its proof. A proof belongs
-to the statement before it, unless it begins with *Of* and another's name. The tests of a statement are those that
-``chapters/items.csv`` names for its labels, or for those of the heading above the first of its kind, and those that
-``chapters/statements.csv`` names for it.
+A statement feeds another if the proof of the other names it, or names a formula from it or from its proof. A proof
+belongs to the statement before it, unless it begins with *Of* and another's name. The tests of a statement are those
+that ``chapters/items.csv`` names for its labels, or for those of the heading above the first of its kind, and those
+that ``chapters/statements.csv`` names for it.
 """
 
 import csv
@@ -108,7 +108,7 @@ def feeds(env: BuildEnvironment) -> tuple[dict[str, dict[str, Any]], dict[str, l
 
 
 def layers(into: dict[str, list[str]]) -> dict[str, int]:
-    """Return for each statement how many stand before it, on the longest way; ValueError names a circle.
+    """Return for each statement the length of the longest chain before it; a ValueError names a circle.
 
     >>> layers({"a": [], "b": ["a"], "c": ["a", "b"]})
     {'a': 0, 'b': 1, 'c': 2}
@@ -210,7 +210,7 @@ def drawn(into: dict[str, list[str]], names: dict[str, dict[str, str]]) -> str:
     width = max(x for x, _ in corner.values()) + WIDE + 1
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="group" '
-        f'aria-label="Boxes and lines: what is said in the list below">{"".join(parts)}</svg>'
+        f'aria-label="Boxes and lines; the list below says the same in words">{"".join(parts)}</svg>'
     )
 
 

@@ -1,6 +1,6 @@
 """The directive ``{results} N``: each numbered item of paper N, its place in the book, its test and the outcome.
 
-The items stand in ``chapters/items.csv``. An item's place is the label that equals its id. A test is named as pytest
+The items are in ``chapters/items.csv``. An item's place is the label that equals its id. A test is named as pytest
 names it; a name without the brackets of a parametrised test stands for all its cases, and several names are separated
 by semicolons. For a figure or an experiment the column ``data`` says what it was run on.
 """
@@ -23,7 +23,7 @@ class place(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its 
 
 
 def read_items(root: pathlib.Path) -> list[dict[str, str]]:
-    """Return the items of the papers; only what was run says on what."""
+    """Return the items of the papers; the column ``data`` is empty unless something was run."""
     with (root / "chapters" / "items.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file, restval=""))
 
@@ -34,7 +34,7 @@ class Results(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Build the table, with a ``place`` wherever a link will stand."""
+        """Build the table, with a ``place`` for each link."""
         root = pathlib.Path(self.env.srcdir)
         known = outcomes.known(root)
         self.env.note_reread()  # outcomes and labels change while this page's own text does not
@@ -79,7 +79,7 @@ def row(*cells: nodes.Node) -> nodes.row:
 
 
 def destination(app: Sphinx, label: str) -> tuple[str, str, str]:
-    """Return the page that has a label, the anchor there, and what stands there, in words."""
+    """Return the page that has a label, the anchor there, and the name of what is there."""
     domain = app.env.get_domain("std")
     statements = getattr(app.env, "proof_list", {})  # labels given as an option of a theorem
     page, anchor = domain.anonlabels.get(label) or (statements[label]["docname"], label)  # type: ignore[attr-defined]
@@ -93,7 +93,7 @@ def destination(app: Sphinx, label: str) -> tuple[str, str, str]:
 
 
 def link(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Turn each ``place`` into a link to the page that has its label, named after what stands there."""
+    """Turn each ``place`` into a link to the page that has its label, named after what is there."""
     for node in list(doctree.findall(place)):
         target, anchor, name = destination(app, node["label"])
         chapter = app.env.titles[target].astext()

@@ -1,4 +1,4 @@
-"""The directive ``{tools}``: each tool of the toolbox, what it is for, and the results whose proofs refer to it.
+"""The directive ``{tools}``: each tool of the toolbox, what it is for, and the results whose proofs use it.
 
 Its lines, ``label: what it is for``, name every numbered statement of its page, in their order. The last column is read
 from the proofs, as their maps are.

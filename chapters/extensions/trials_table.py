@@ -1,4 +1,4 @@
-"""The directive ``{on-trial}``: what the last trials of all bounds found, a row for each bound.
+"""The directive ``{on-trial}``: the results of the last trials, with a row for each bound.
 
 ``chapters/trials.csv`` has a line for each game; ``make test-full`` writes it.
 """
@@ -14,12 +14,12 @@ from results import place, row
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-HEADINGS = ("BoundRule", "Who plays", "It bites in", "What came of it", "How tight it is")
+HEADINGS = ("Bound", "Policy", "Bites in", "Outcome", "Tightness")
 WIDTHS = (31, 14, 20, 17, 18)
 
 
 def span(numbers: list[float], form: str = ",.0f") -> str:
-    """Say from where to where numbers go.
+    """Write the range of some numbers.
 
     >>> span([1000, 1000]), span([50, 7000]), span([0.5, 0.25], ".2f")
     ('1,000', '50 to 7,000', '0.25 to 0.50')
@@ -29,7 +29,7 @@ def span(numbers: list[float], form: str = ",.0f") -> str:
 
 
 def beyond(games: list[dict[str, str]]) -> str:
-    """Say how many runs were beyond a bound, and how many may be, where that is what the trial is about.
+    """Say how many runs were beyond a bound and how many may be, or on which side of it the mean is.
 
     >>> beyond([{"allowed": "mean", "violations": "0", "runs": "20", "side": "above"}])
     'the mean is below'
@@ -83,7 +83,7 @@ class OnTrial(SphinxDirective):
     """Tabulate the bounds."""
 
     def run(self) -> list[nodes.Node]:
-        """Build the table, with a ``place`` wherever a link will stand, and say below it when it was made."""
+        """Build the table, with a ``place`` for each link, and say below it when it was made."""
         path = pathlib.Path(self.env.srcdir) / "chapters" / "trials.csv"
         self.env.note_dependency(str(path))
         with path.open(newline="", encoding="utf-8") as file:

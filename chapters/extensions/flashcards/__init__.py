@@ -1,7 +1,7 @@
 """Flash cards of what each chapter wants remembered: a page of cards, and a deck for programs such as Anki.
 
-The directive ``{cards}`` makes a card of each point of each *Remember*: ``chapters/questions.csv`` has the question,
-the chapter the answer. The same stand in ``_static/fair-bandits-cards.txt``, which Anki imports.
+The directive ``{cards}`` makes a card from each point of each *Remember*: ``chapters/questions.csv`` has the question,
+and the chapter has the answer. The same cards are in ``_static/fair-bandits-cards.txt``, which Anki imports.
 """
 
 import csv
@@ -54,7 +54,7 @@ def questions(root: Path) -> dict[str, list[dict[str, str]]]:
 
 
 def in_html(point: str) -> str:
-    r"""Return a point as the programs read it that ask for cards.
+    r"""Return a point in the form that card programs read.
 
     >>> in_html("*Now* $x < 1$, {py:func}`fairlib.trace`")
     '<i>Now</i> \\(x &lt; 1\\), fairlib.trace'
@@ -67,7 +67,7 @@ def in_html(point: str) -> str:
 
 
 def deck(root: Path) -> str:
-    """Return the cards as a text: a card a line, question, answer and chapter with tabs between."""
+    """Return the cards as a text: one card a line, with tabs between question, answer and chapter."""
     asked = questions(root)
     lines = ["#separator:tab", "#html:true", "#tags column:3"]
     for chapter in chapters(root):
@@ -80,7 +80,7 @@ class Cards(SphinxDirective):
     """Lay the cards of all chapters on the page."""
 
     def run(self) -> list[nodes.Node]:
-        """Make a box a card, which opens on its answer."""
+        """Make a box for each card, which opens to show its answer."""
         root = Path(self.env.srcdir)
         asked = questions(root)
         self.env.note_dependency(str(root / "chapters" / "questions.csv"))
