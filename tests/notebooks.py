@@ -12,6 +12,9 @@ outputs of the tagged cells stand in order. ``pytest --refresh-references`` stor
 What a picture says and draws must be what is stored in ``tests/reference/pictures/<chapter>.json``, by the name of the
 figure, or of the function that an explorer draws with, and by the setting of the sliders. ``figure_text.py`` tells it.
 Where seconds are drawn, which are never the same, the cell has the tag ``nbval-ignore-output``.
+
+The numbers in the prose of a page must be those in ``tests/reference/numbers/<page>.json``, and come from where they
+came from (``prose_numbers.py``).
 """
 
 import ast
@@ -27,6 +30,7 @@ from typing import Any
 import executed
 import nbformat
 import outcomes
+import prose_numbers
 import pytest
 from figure_text import FORMAT
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, RunningKernel, start_new_kernel
@@ -131,11 +135,8 @@ class Chapter(IPyNbFile):
     """The code cells of a chapter, counted from 1; a page that is no notebook has none."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield a test for each cell, and one for the references as a whole."""
-        notebook = executed.read(self.path, self.path.read_text(encoding="utf-8"))
-        if notebook is None:
-            return
-        self.nb = notebook
+        """Yield a test for each cell, one for the references as a whole, and one for the numbers in the prose."""
+        self.nb = executed.read(self.path, self.path.read_text(encoding="utf-8")) or nbformat.v4.new_notebook()
         # For each tagged cell its first line and what it printed; for each picture its lines by setting.
         self.outputs = Store(self.config.rootpath, self.path.stem)
         self.pictures = Store(self.config.rootpath, f"pictures/{self.path.stem}")
@@ -167,9 +168,13 @@ class Chapter(IPyNbFile):
                 yield Surplus.from_parent(self, name="references")
             if self.pictures.stored:
                 yield Undrawn.from_parent(self, name="pictures")
+        if not self.config.getoption("--execute-only"):
+            yield Numbers.from_parent(self, name="numbers")
 
     def setup(self) -> None:
         """Take the outputs of the last run if they stand, and start a kernel if not."""
+        if not self.cells:
+            return
         root = self.config.rootpath
         self.state = executed.state(root, self.nb)
         if kept := executed.find(root, self.path.stem, self.nb):
@@ -286,6 +291,26 @@ class Undrawn(Surplus):
         """Say which, unless a cell that may draw them has failed or was not to be run."""
         if not self.parent.awaited and (left := set(self.parent.pictures.stored) - self.parent.drawn):
             pytest.fail(f"References of pictures are stored that no cell draws: {sorted(left)}", pytrace=False)
+
+
+class Numbers(Surplus):
+    """Fails if a number in the prose is not the stored one, or no longer comes from a cell that it came from."""
+
+    def runtest(self) -> None:
+        """Name the sentences, unless a cell that may print their numbers has failed or was not to be run."""
+        if self.parent.awaited:
+            pytest.skip("not all cells of the page ran well")
+        cells = executed.code_cells(self.parent.nb)
+        outputs = ["\n".join(printed(cell.outputs)) for cell in cells]
+        sources = prose_numbers.Sources.of(outputs, [cell.source for cell in cells])
+        found = prose_numbers.of_page(self.path.read_text(encoding="utf-8"), sources)
+        store = Store(self.config.rootpath, f"numbers/{self.path.stem}")
+        fresh = prose_numbers.lines(found)
+        if not store.refreshed(self, 0, 1, fresh):
+            wrong, lines = compare("The prose", "numbers", dict(store.stored), fresh)
+            if wrong:
+                said = "\n".join(prose_numbers.changed(dict(store.stored), found))
+                pytest.fail(f"{wrong}\nNew, or no longer from a cell:\n{said}\n\n{lines}", pytrace=False)
 
 
 class Record:

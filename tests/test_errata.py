@@ -25,7 +25,7 @@ STATUSES = re.findall(r"^\* \*\*(.+)\*\*: ", PREFACE, re.MULTILINE)
 
 def status(entry: str) -> str:
     """Return the status that an entry gives in bold."""
-    return re.findall(r"^- \*\*Status: (.+?)\*\*", entry, re.MULTILINE)[0]
+    return str(re.findall(r"^- \*\*Status: (.+?)\*\*", entry, re.MULTILINE)[0])
 
 
 @pytest.mark.parametrize(("label", "text"), ENTRIES, ids=[label for label, _ in ENTRIES])

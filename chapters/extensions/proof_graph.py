@@ -7,6 +7,7 @@ that ``chapters/statements.csv`` names for it.
 """
 
 import csv
+from collections.abc import Collection
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -170,8 +171,10 @@ def shortened(text: str) -> str:
     return text if len(text) <= LINE else text[:LINE].rsplit(" ", 1)[0] + "…"
 
 
-def drawn(into: dict[str, list[str]], names: dict[str, dict[str, str]]) -> str:
-    """Return the picture: a box a statement, and a line from what feeds to what is fed."""
+def drawn(
+    into: dict[str, list[str]], names: dict[str, dict[str, str]], dashed: Collection[tuple[str, str]] = ()
+) -> str:
+    """Return the picture: a box for each name, and a line from what feeds to what is fed."""
     corner: dict[Stop, tuple[int, int]] = {}
     column: dict[Stop, int] = {}
     height = 0
@@ -193,16 +196,15 @@ def drawn(into: dict[str, list[str]], names: dict[str, dict[str, str]]) -> str:
                 y += HIGH // 2 if isinstance(stop, str) else 0
                 path += f" C{x - 8} {last} {x - ACROSS + 8} {y} {x} {y}"
                 path += "" if isinstance(stop, str) else f" h{WIDE}"
-            parts.append(f'<path class="line" d="{path} m-6 -4 l6 4 l-6 4"/>')
+            kind = "line dashed" if (each, label) in dashed else "line"
+            parts.append(f'<path class="{kind}" d="{path}"/><path class="head" d="M{x - 6} {y - 4} l6 4 l-6 4"/>')
     boxes = [(label, corner[label]) for label in into]
     for label, (x, y) in boxes:
         name = names[label]
-        drawn_as = SIGNS[name["outcome"].partition(" ")[0]]
-        sign = f'<path class="sign" transform="translate({x + WIDE - 21} {y + 4})" d="{drawn_as}"/>'
-        outcome = WORDS.get(name["outcome"], name["outcome"])
-        title = f"<title>{escape(name['name'])}: {escape(name['title'] or name['kind'])}. {outcome}.</title>"
+        place = f"translate({x + WIDE - 21} {y + 4})"
+        sign = f'<path class="sign" transform="{place}" d="{name["sign"]}"/>' if name["sign"] else ""
         parts.append(
-            f'<a href="{escape(name["href"])}" class="{name["classes"]}">{title}'
+            f'<a href="{escape(name["href"])}" class="{name["classes"]}"><title>{escape(name["hint"])}</title>'
             f'<rect x="{x}" y="{y}" width="{WIDE}" height="{HIGH}" rx="5"/>'
             f'<text x="{x + 8}" y="{y + 18}" class="number">{escape(name["name"])}</text>'
             f'<text x="{x + 8}" y="{y + 36}">{escape(shortened(name["title"]))}</text>{sign}</a>'
@@ -251,8 +253,9 @@ def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
             away = "" if target == node["page"] else " elsewhere"
             names[label] = {
                 "name": name,
-                "kind": said["kind"],
                 "title": said["title"],
+                "hint": f"{name}: {said['title'] or said['kind']}. {WORDS.get(outcome, outcome)}.",
+                "sign": SIGNS[outcome.partition(" ")[0]],
                 "outcome": outcome,
                 "href": f"{app.builder.get_relative_uri(page, target)}#{anchor}",
                 "classes": f"outcome {outcome.split()[0] if outcome else 'none'}{away}",

@@ -1,0 +1,193 @@
+"""The directives ``{chapters}``, a table of the chapters, and ``{needs}``, a diagram of which chapter needs which.
+
+The lines of ``{chapters}``, ``chapter: what it is about``, name every numbered chapter in the order of the book. A
+reading time is counted from the words of a chapter, exercises and appendices left out. What a chapter needs is read
+from the box at its top, after *You need*; what stands after *In parts* is needed for some of its sections only.
+"""
+
+import posixpath
+import re
+from typing import Any
+
+from docutils import nodes
+from proof_graph import drawn
+from results import row
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.nodes import make_refnode
+
+HEADINGS = ("", "Chapter", "What it is about", "Reading time")
+WIDTHS = (5, 27, 52, 16)
+PACE = 100  # words and formulas a minute
+SKIPPED = re.compile(r"Exercises|Appendix|Notes")  # headings of sections that a first reader can leave out
+NEEDED, IN_PARTS = "You need", "In parts"
+
+
+class chapter_table(nodes.General, nodes.Element):  # noqa: N801 (docutils names its nodes so)
+    """Stands for the table until all pages have been read."""
+
+
+class need_diagram(nodes.General, nodes.Element):  # noqa: N801
+    """Stands for the diagram until all pages have been read."""
+
+
+class Chapters(SphinxDirective):
+    """Tabulate the chapters."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Leave a place for the table."""
+        self.env.note_reread()  # chapters change while this page's own text does not
+        return [chapter_table("", about=dict(line.split(": ", 1) for line in self.content))]
+
+
+class Needs(SphinxDirective):
+    """Draw which chapter needs which."""
+
+    def run(self) -> list[nodes.Node]:
+        """Leave a place for the diagram."""
+        self.env.note_reread()
+        return [need_diagram("")]
+
+
+def read(app: Sphinx, doctree: nodes.document) -> None:
+    """Note the words of a page, and what the box at its top says that it needs."""
+    labels: dict[str, bool] = {}
+    part = ""
+    for node in doctree.findall(lambda node: isinstance(node, (nodes.strong, pending_xref))):
+        if isinstance(node, nodes.strong):
+            part = node.astext().rstrip(".") if isinstance(node.parent.parent, nodes.Admonition) else ""
+        elif part in (NEEDED, IN_PARTS) and node["reftype"] in ("ref", "numref"):
+            labels.setdefault(node["reftarget"], part == NEEDED)
+    app.env.fair_overview[app.env.docname] = (words(doctree), labels)  # type: ignore[attr-defined]
+
+
+def words(doctree: nodes.document) -> int:
+    """Count the words and formulas of a page, without exercises, notes, appendices, code and what code printed."""
+    count = 0
+    for node in doctree.findall(nodes.TextElement):
+        if isinstance(node, (nodes.literal_block, nodes.raw, nodes.comment)):
+            continue
+        above, section = node.parent, ""
+        while above is not None and not section:
+            if isinstance(above, nodes.section) and SKIPPED.match(above[0].astext()):
+                section = above[0].astext()
+            if isinstance(above, nodes.container) and "cell" in above["classes"]:
+                section = "a cell"
+            above = above.parent
+        if not section and not isinstance(node.parent, nodes.TextElement):
+            count += len(node.astext().split()) if not isinstance(node, nodes.math_block) else 10
+    return count
+
+
+def numbered(app: Sphinx) -> dict[str, int]:
+    """Return the chapters in the order of the book, with their numbers."""
+    numbers = app.env.toc_secnumbers
+    found = {page: at[""][0] for page, at in numbers.items() if at.get("")}
+    return dict(sorted(found.items(), key=lambda item: item[1]))
+
+
+def minutes(count: int) -> int:
+    """Return a reading time, to the next five minutes.
+
+    >>> minutes(4020)
+    45
+    """
+    return -(-count // (5 * PACE)) * 5
+
+
+def needs(app: Sphinx, pages: dict[str, int]) -> dict[str, dict[str, bool]]:
+    """Return for each chapter the chapters that it needs, and whether throughout."""
+    labels: dict[str, Any] = app.env.get_domain("std").anonlabels  # type: ignore[attr-defined]
+    found: dict[str, dict[str, bool]] = {}
+    for page in pages:
+        named = {labels[label][0]: whole for label, whole in app.env.fair_overview[page][1].items() if label in labels}  # type: ignore[attr-defined]
+        found[page] = {each: whole for each, whole in named.items() if each in pages and each != page}
+    return found
+
+
+def table(app: Sphinx, page: str, about: dict[str, str]) -> nodes.Node:
+    """Return the table of the chapters."""
+    pages = numbered(app)
+    named = [posixpath.join(posixpath.dirname(page), name) for name in about]
+    if named != list(pages):
+        said = f"the table names {', '.join(named)}, and the numbered chapters are {', '.join(pages)}"
+        logging.getLogger(__name__).warning(said, location=page)
+    made = nodes.table("", classes=["results", "colwidths-given"])
+    group = nodes.tgroup("", *(nodes.colspec("", colwidth=width) for width in WIDTHS), cols=len(HEADINGS))
+    head, body = nodes.thead(""), nodes.tbody("")
+    head += row(*(nodes.Text(heading) for heading in HEADINGS))
+    for target, number in pages.items():
+        time = f"{minutes(app.env.fair_overview[target][0])} min"  # type: ignore[attr-defined]
+        link = make_refnode(app.builder, page, target, "", nodes.Text(app.env.titles[target].astext()))
+        line = about.get(posixpath.basename(target), "")
+        body += row(nodes.Text(str(number)), link, nodes.Text(line), nodes.Text(time))
+    group += [head, body]
+    made += group
+    return made
+
+
+def diagram(app: Sphinx, page: str) -> list[nodes.Node]:
+    """Return the diagram of what needs what, and the same in words."""
+    pages = numbered(app)
+    into = needs(app, pages)
+    names = {
+        each: {
+            "name": f"Chapter {number}",
+            "title": app.env.titles[each].astext(),
+            "hint": f"Chapter {number}: {app.env.titles[each].astext()}",
+            "sign": "",
+            "href": app.builder.get_relative_uri(page, each),
+            "classes": "",
+        }
+        for each, number in pages.items()
+    }
+    dashed = {(other, each) for each, before in into.items() for other, whole in before.items() if not whole}
+    picture = drawn({each: list(before) for each, before in into.items()}, names, dashed)
+    outline = nodes.bullet_list()
+    for each, before in into.items():
+        text = nodes.paragraph("", "", make_refnode(app.builder, page, each, "", nodes.Text(names[each]["title"])))
+        for whole, said in ((True, " needs "), (False, " in parts ")):
+            these = [other for other in before if before[other] is whole]
+            for i, other in enumerate(these):
+                text += nodes.Text(", " if i else said if text.astext().find(" needs") < 0 else "," + said)
+                text += make_refnode(app.builder, page, other, "", nodes.Text(names[other]["title"]))
+        text += nodes.Text("." if before else " needs no other chapter.")
+        outline += nodes.list_item("", text)
+    return [
+        nodes.raw(
+            "",
+            f'<div class="proof-map" tabindex="0" role="region" aria-label="Diagram">{picture}</div>\n',
+            format="html",
+        ),
+        nodes.raw("", "<details><summary>The same in words</summary>\n", format="html"),
+        outline,
+        nodes.raw("", "</details>\n", format="html"),
+    ]
+
+
+def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Put tables and diagrams in their places."""
+    for place in list(doctree.findall(chapter_table)):
+        place.replace_self(table(app, page, place["about"]))
+    for place in list(doctree.findall(need_diagram)):
+        place.replace_self(diagram(app, page))
+
+
+def begin(app: Sphinx) -> None:
+    """Keep what is noted with the environment."""
+    if not hasattr(app.env, "fair_overview"):
+        app.env.fair_overview = {}  # type: ignore[attr-defined]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.add_directive("chapters", Chapters)
+    app.add_directive("needs", Needs)
+    app.connect("builder-inited", begin)
+    app.connect("doctree-read", read)
+    app.connect("doctree-resolved", resolve)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,0 +1,121 @@
+"""The table of chapters, the diagram of what they need, and the short way through the book."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import prose_numbers
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+ROOT = Path(__file__).parents[1]
+CHAPTERS = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "chapters").glob("*.md")}
+PARTS = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["parts"]
+ORDER = [Path(each["file"]).name for part in PARTS if part.get("numbered") for each in part["chapters"]]
+SECTION = re.compile(r"^#{1,3} (.*)\n((?:(?!^#{1,3} ).*\n?)*)", re.MULTILINE)
+STAGE = re.compile(r"^## .*\((\d+) minutes\)\n((?:(?!^## ).*\n?)*)", re.MULTILINE)
+CONTENTS = """
+# Contents
+
+```{toctree}
+:numbered:
+
+one
+two
+three
+```
+
+```{chapters}
+one: the beginning
+two: the middle
+three: the end
+```
+
+```{needs}
+```
+"""
+CHAPTER = """
+({name})=
+# {title}
+
+```{{admonition}} In this chapter
+**You will** read. **You need** {needs}. **The code** is that of {{ref}}`three`.
+```
+
+{words}
+
+## Exercises
+
+{words}
+"""
+
+
+@pytest.fixture
+def page(tmp_path):
+    """Build a small book, and return its table of contents."""
+    extensions = ROOT / "chapters" / "extensions"
+    (tmp_path / "conf.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(extensions)!r})\nroot_doc = 'index'\n"
+        "extensions = ['myst_parser', 'sphinx_proof', 'chapter_overview']\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "index.md").write_text(CONTENTS, encoding="utf-8")
+    for name, needs, words in [
+        ("one", "nothing", 40),
+        ("two", "{ref}`one`", 1010),
+        ("three", "{ref}`two <two>`. **In parts** {ref}`one`", 450),
+    ]:
+        text = CHAPTER.format(name=name, title=name.title(), needs=needs, words="word " * words)
+        (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "sphinx", "-q", "-E", "-b", "html", str(tmp_path), str(tmp_path / "html")]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert not said.stderr
+    return BeautifulSoup((tmp_path / "html" / "index.html").read_text(encoding="utf-8"), "html.parser")
+
+
+def test_a_table_names_the_chapters_and_counts_their_words(page):
+    cells = [[cell.get_text().strip() for cell in row.select("td")] for row in page.select("table tr")[1:]]
+    assert cells == [
+        ["1", "One", "the beginning", "5 min"],
+        ["2", "Two", "the middle", "15 min"],
+        ["3", "Three", "the end", "5 min"],
+    ]
+
+
+def test_a_diagram_shows_what_a_chapter_needs(page):
+    said = [" ".join(line.get_text().split()) for line in page.select("details li")]
+    assert said == ["One needs no other chapter.", "Two needs One.", "Three needs Two, in parts One."]
+    assert [box["href"] for box in page.select(".proof-map svg a")] == ["one.html", "two.html", "three.html"]
+    assert len(page.select(".proof-map path.line")) == 3
+    assert len(page.select(".proof-map path.dashed")) == 1
+
+
+def test_chapters_need_only_earlier_ones_of_the_papers():
+    for name in ORDER[: ORDER.index("four-answers")]:
+        needs = re.search(r"\*\*You need\*\*(.*?)\*\*The", CHAPTERS[name], re.DOTALL)
+        labels = re.findall(r"\{ref\}`(?:[^`<]*<)?([\w-]+)", needs[1] if needs else "")
+        later = ORDER[ORDER.index(name) :]
+        assert not {each for each in labels if each in later}, name
+
+
+def words(label: str) -> int:
+    """Count the words of the section that has a label, without code."""
+    (text,) = [text for text in CHAPTERS.values() if f"({label})=\n" in text]
+    lines = text[text.index(f"({label})=\n") :]
+    section = next(SECTION.finditer(lines))
+    assert not section[0].startswith("# "), label
+    prose = [each for _, each in prose_numbers.paragraphs(section[2]) if not re.match("caption:|alt:", each)]
+    return sum(len(each.split()) for each in prose)
+
+
+def test_ninety_minutes_are_enough():
+    stages = STAGE.findall(CHAPTERS["ninety-minutes"])
+    for minutes, text in stages:
+        read = text[text.index("**Read**") :].partition("\n\n")[0]
+        here = sum(map(words, re.findall(r"\{ref\}`([\w-]+)`", read))) / 100
+        assert here + text.count("**Touch**") + 5 * text.count("**Do**") <= int(minutes) + 0.5, (text[:60], here)
+    assert len(stages) == 6
+    assert sum(int(minutes) for minutes, _ in stages) <= 90
+    assert sum(text.count("**Do**") for _, text in stages) == 3
