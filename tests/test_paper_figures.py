@@ -63,7 +63,7 @@ def test_a_figure_is_played_anew_drawn_written_and_compared(small, capsys):
     assert "one: 1,000 by 50; in the book 1,000 by 20" in printed
     assert "1 assertions" in printed
     assert "page.md, two-arms: assert (result.seed, result.reward.shape[0]) == (3, 20)" in printed
-    assert "must be brought: Figure two of paper 1" in printed
+    assert "no chapter plays them: Figure two of paper 1" in printed
     assert "three: figures.csv says that the book has '1,000 by 30'" in printed
     folder = small / "_build" / "figures"
     assert {path.name for path in folder.glob("one.*")} == {"one.csv", "one.json", "one.two-arms.svg"}
