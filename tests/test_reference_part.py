@@ -19,6 +19,7 @@ import slides
 import status
 from axe_core_python.selenium import Axe
 from bs4 import BeautifulSoup, Tag
+from pages.browsing import read_slides
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -210,16 +211,27 @@ def test_a_page_remembers_which_cards_are_known(browser, tmp_path):
 # Slides
 
 CHAPTER = """<article><section><h1>1. A chapter<a class="headerlink" href="#x">#</a></h1><p>Text.</p>
+<div class="note admonition"><p class="admonition-title">In this chapter</p><p><strong>You will</strong> learn.
+<strong>The code</strong> is not on a slide.</p></div>
 <section id="first"><h2>First</h2><p>Text that is not on a slide.</p>
+<p class="on-slide">With</p><div class="math">a formula</div><p>this is small. And this is not on a slide.</p>
 <div class="proof theorem admonition" id="thm"><p class="admonition-title">Theorem 1</p><section><p>It
 <a href="other.html">holds</a>.</p></section></div>
-<div class="proof admonition"><p>Proof. Not on a slide.</p></div>
-<figure><img src="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22/%3E" alt="A picture">
-<figcaption><span class="caption-text">A caption</span></figcaption></figure></section>
+<div class="proof admonition"><p class="on-slide">Proof. An idea.</p><p><em>Step 1: begin.</em> Not on a slide.</p>
+<p class="on-slide"><em>Step 2: go on,</em> in full:</p><div class="math">so</div><p>Not on a slide.</p>
+<p><strong>Step 3: end.</strong> Not on a slide.</p></div>
+<div class="proof admonition"><p>Proof. <em>1.</em> Not on a slide.</p><p><em>2.</em> Not on a slide.</p></div>
+<section id="within"><h3>Within</h3>
+<p class="on-slide">Some code:</p><div class="cell docutils"><div class="cell_input"><pre>x &lt; 1</pre></div></div>
+<figure><img src="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 width=%22600%22
+height=%22100%22/%3E" alt="A picture"><figcaption><span class="caption-text">A caption</span></figcaption></figure>
+</section></section>
 <section id="bare"><h2>Bare</h2><p>Text.</p></section>
+<section id="long"><h2>Long</h2><div class="proof lemma admonition"><p class="admonition-title">Lemma 2</p><section><ol>
+LINES</ol></section></div></section>
 <section id="remember"><h2>Remember</h2><ul><li>One.</li><li>Two.</li></ul></section>
 <section id="notes"><h2>Notes</h2></section><section id="exercises"><h2>Exercises</h2><img src="x" alt="x"></section>
-</section></article>"""
+</section></article>""".replace("LINES", "<li>A line.</li>" * 20)
 
 
 @pytest.fixture
@@ -236,14 +248,17 @@ def deck(tmp_path) -> Path:
     return made
 
 
-def test_slides_have_headings_statements_pictures_and_what_to_remember(deck):
+def test_slides_have_statements_pictures_marked_text_plans_of_proofs_and_what_to_remember(deck):
     made = BeautifulSoup(deck.read_text(encoding="utf-8"), "html.parser")
     texts = [" ".join(slide.get_text(" ").split()) for slide in made.select("section")]
     assert texts == [
-        "Fair bandits 1. A chapter The chapter: A chapter",
+        "Fair bandits 1. A chapter You will learn. The chapter: A chapter",
+        "First With a formula this is small.",
         "First Theorem 1 It holds.",
-        "First A caption",
-        "Bare",
+        "First Proof of Theorem 1 An idea. Begin. Step 2: go on, in full: so End.",
+        "First Within Some code: x < 1",
+        "First Within A caption",
+        "Long Lemma 2 " + " ".join(20 * ["A line."]),
         "Remember One. Two.",
     ]
     assert [image["alt"] for image in made.select("img")] == ["A picture"]
@@ -251,25 +266,108 @@ def test_slides_have_headings_statements_pictures_and_what_to_remember(deck):
     assert "@font-face" not in deck.read_text(encoding="utf-8"), "a font that no formula needs"
 
 
+def test_small_parts_share_a_slide_and_long_ones_are_divided(deck, browser):
+    crowded = read_slides(browser, deck.as_uri())
+    assert not crowded
+    found = [
+        " ".join(str(slide.get_attribute("textContent")).split())
+        for slide in browser.find_elements(By.TAG_NAME, "section")
+    ]
+    assert [text[:20] for text in found] == [
+        "Fair bandits1. A cha",
+        "FirstWitha formulath",
+        "FirstWithinSome code",
+        "LongLemma 2 A line.A",
+        "LongLemma 2 (continu",
+        "RememberOne.Two.",
+    ]
+    assert "Theorem 1" in found[1]
+    assert "A caption" in found[2]
+    assert found[2].count("Within") == 1
+    assert found[3].count("line") + found[4].count("line") == 20
+    starts = "return [...document.querySelectorAll('ol')].slice(-2).map((list) => [list.start, list.children.length])"
+    (first, lines), (second, rest) = browser.execute_script(starts)
+    assert (first, second) == (1, 1 + lines)
+    assert lines + rest == 20
+
+
 def test_keys_go_from_slide_to_slide(deck, browser):
-    browser.get(deck.as_uri())
+    read_slides(browser, deck.as_uri())
     body = browser.find_element(By.TAG_NAME, "body")
 
     def now() -> tuple[list[int], str]:
         shown = [i for i, each in enumerate(browser.find_elements(By.TAG_NAME, "section"), 1) if each.is_displayed()]
         return shown, browser.find_element(By.TAG_NAME, "output").text
 
-    assert now() == ([1], "1 / 5")
-    for key, at in ((Keys.ARROW_RIGHT, 2), (Keys.SPACE, 3), (Keys.ARROW_LEFT, 2), (Keys.END, 5), (Keys.ARROW_RIGHT, 5)):
+    assert now() == ([1], "1 / 6")
+    for key, at in ((Keys.ARROW_RIGHT, 2), (Keys.SPACE, 3), (Keys.ARROW_LEFT, 2), (Keys.END, 6), (Keys.ARROW_RIGHT, 6)):
         body.send_keys(key)
-        assert now() == ([at], f"{at} / 5")
+        assert now() == ([at], f"{at} / 6")
     browser.find_element(By.CSS_SELECTOR, "footer button").click()
-    assert now()[0] == [4]
-    assert browser.current_url.endswith("#4")
+    assert now()[0] == [5]
+    assert browser.current_url.endswith("#5")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    assert len([each for each in browser.find_elements(By.TAG_NAME, "section") if each.is_displayed()]) == 5
+    assert len([each for each in browser.find_elements(By.TAG_NAME, "section") if each.is_displayed()]) == 6
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert not serious(browser)
+
+
+MARKS = """# A chapter
+
+(here)=
+<!-- slide -->
+A paragraph.
+
+<!-- slide -->
+$$
+x = x
+$$ (eq-small)
+
+```{prf:proof}
+<!-- slide -->
+An idea, {ref}`of that <here>`.
+```
+
+* <!-- slide -->
+  Within a list.
+
+<!-- slide -->
+
+## A heading
+"""
+
+
+def test_what_is_below_a_mark_is_marked_and_keeps_its_label(tmp_path):
+    (tmp_path / "index.md").write_text(MARKS, encoding="utf-8")
+    (tmp_path / "conf.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(ROOT / 'chapters' / 'extensions')!r})\nimport slides\n"
+        "extensions, myst_enable_extensions, math_numfig = ['myst_parser', 'sphinx_proof'], ['dollarmath'], False\n"
+        "def setup(app):\n    app.add_transform(slides.Marks)\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "sphinx", "-q", "-E", "-b", "html", str(tmp_path), str(tmp_path / "html")]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stderr
+    text = (tmp_path / "html" / "index.html").read_text(encoding="utf-8")
+    assert re.findall(r"index.md:(\d+): WARNING: (.*)", said) == [
+        ("20", "the mark of a slide is not above a paragraph, formula, list or table")
+    ], said
+    page = BeautifulSoup(text, "html.parser")
+    assert "<!-- slide" not in text
+    assert [" ".join(each.get_text().split())[:15] for each in page.select(".on-slide")] == [
+        "A paragraph.",
+        "(1)¶\\[ x = x \\]",
+        "Proof. An idea,",
+        "Within a list.",
+    ]
+    assert [place.name for place in page.select("#here")] == ["p"]
+
+
+# A mark in a chapter: the line below it is the first of a paragraph, a formula, a list or a table.
+@pytest.mark.parametrize("page", [page for page, text in CHAPTERS.items() if "<!-- slide -->" in text])
+def test_a_mark_is_directly_above_what_it_marks(page):
+    below = re.findall(r"^<!-- slide -->\n(.*)$", CHAPTERS[page], re.MULTILINE)
+    assert len(below) == CHAPTERS[page].count("<!-- slide -->"), "a mark is a line of its own"
+    assert [line for line in below if not line or line.startswith(("#", "```", "(", "<"))] == []
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -23,9 +23,9 @@ PAGES = [
 each_page = pytest.mark.parametrize("page", PAGES)
 
 
-def visit(browser: webdriver.Chrome, url: str, scheme: str = "light", width: int = 1280) -> None:
+def visit(browser: webdriver.Chrome, url: str, scheme: str = "light", width: int = 1280, height: int = 900) -> None:
     """Open a page, and wait until its pictures are there."""
-    screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
     use_scheme(browser, scheme)
     browser.get("about:blank")
@@ -40,6 +40,47 @@ def visit(browser: webdriver.Chrome, url: str, scheme: str = "light", width: int
         Promise.all([document.fonts.ready, ...pictures]).then(() => done(), done);
         """
     )
+
+
+SLIDE = 1280, 757
+CROWDED = """
+const done = arguments[0];
+const wide = (part) => part.scrollWidth > part.clientWidth + 1;
+const high = (part) => part.scrollHeight > part.clientHeight + 1;
+const crowded = (slide, i) => {
+  const box = slide.querySelector(".content") || slide;
+  const said = [];
+  if (slide.getBoundingClientRect().height > innerHeight) said.push("higher than the screen");
+  if (high(box) || wide(box)) said.push("something is cut off");
+  if ([...box.querySelectorAll("mjx-container[display], pre, table")].some(wide)) said.push("a formula is cut off");
+  if (parseFloat(getComputedStyle(slide).fontSize) < 23) said.push("text is small");
+  if (!box.children.length) said.push("nothing but a heading");
+  const image = box.querySelector("img");
+  if (image && Math.max(image.clientWidth / box.clientWidth, image.clientHeight / box.clientHeight) < 0.7) {
+    said.push("a picture is small");
+  }
+  return said.map((each) => `slide ${i + 1}: ${each}`);
+};
+const look = () => {
+  const slides = [...document.querySelectorAll("section")];
+  const now = slides.findIndex((slide) => slide.classList.contains("now"));
+  done(slides.flatMap((slide, i) => {
+    slides.forEach((each, j) => each.classList.toggle("now", j === i));
+    const said = crowded(slide, i);
+    slides.forEach((each, j) => each.classList.toggle("now", j === now));
+    return said;
+  }));
+};
+const wait = () => document.body.classList.contains("ready") ? look() : setTimeout(wait, 10);
+wait();
+"""
+
+
+def read_slides(browser: webdriver.Chrome, url: str, scheme: str = "light") -> list[str]:
+    """Open a deck of slides as a projector shows it, and return what does not fit on a slide."""
+    visit(browser, url, scheme, *SLIDE)
+    found: list[str] = browser.execute_async_script(CROWDED)
+    return found
 
 
 def use_scheme(browser: webdriver.Chrome, scheme: str) -> None:
