@@ -220,18 +220,22 @@ CHAPTER = """<article><section><h1>1. A chapter<a class="headerlink" href="#x">#
 <div class="proof admonition"><p class="on-slide">Proof. An idea.</p><p><em>Step 1: begin.</em> Not on a slide.</p>
 <p class="on-slide"><em>Step 2: go on,</em> in full:</p><div class="math">so</div><p>Not on a slide.</p>
 <p><strong>Step 3: end.</strong> Not on a slide.</p></div>
-<div class="proof admonition"><p>Proof. <em>1.</em> Not on a slide.</p><p><em>2.</em> Not on a slide.</p></div>
+<div class="proof admonition"><p>Proof. <em>1.</em> WORDS</p><p><em>2.</em> Not on a slide.</p></div>
+<div class="proof admonition"><p>Proof. A short one, with</p><div class="math">so</div><p>in it.</p></div>
 <section id="within"><h3>Within</h3>
 <p class="on-slide">Some code:</p><div class="cell docutils"><div class="cell_input"><pre>x &lt; 1</pre></div></div>
 <figure><img src="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 width=%22600%22
 height=%22100%22/%3E" alt="A picture"><figcaption><span class="caption-text">A caption</span></figcaption></figure>
 </section></section>
 <section id="bare"><h2>Bare</h2><p>Text.</p></section>
+<section id="marks"><h2>Marks</h2><p class="on-slide">Once</p><div class="math on-slide">a formula</div>
+<p class="on-slide">and no more. Here.</p></section>
 <section id="long"><h2>Long</h2><div class="proof lemma admonition"><p class="admonition-title">Lemma 2</p><section><ol>
 LINES</ol></section></div></section>
 <section id="remember"><h2>Remember</h2><ul><li>One.</li><li>Two.</li></ul></section>
+<section id="more"><h2>Appendix: more</h2><p class="on-slide">Not on a slide.</p></section>
 <section id="notes"><h2>Notes</h2></section><section id="exercises"><h2>Exercises</h2><img src="x" alt="x"></section>
-</section></article>""".replace("LINES", "<li>A line.</li>" * 20)
+</section></article>""".replace("LINES", "<li>A line.</li>" * 20).replace("WORDS", "Not on a slide. " * 20)
 
 
 @pytest.fixture
@@ -256,8 +260,11 @@ def test_slides_have_statements_pictures_marked_text_plans_of_proofs_and_what_to
         "First With a formula this is small.",
         "First Theorem 1 It holds.",
         "First Proof of Theorem 1 An idea. Begin. Step 2: go on, in full: so End.",
+        "First Proof of Theorem 1 A short one, with so in it.",
         "First Within Some code: x < 1",
         "First Within A caption",
+        "Marks Once a formula",
+        "Marks and no more. Here.",
         "Long Lemma 2 " + " ".join(20 * ["A line."]),
         "Remember One. Two.",
     ]
@@ -276,7 +283,8 @@ def test_small_parts_share_a_slide_and_long_ones_are_divided(deck, browser):
     assert [text[:20] for text in found] == [
         "Fair bandits1. A cha",
         "FirstWitha formulath",
-        "FirstWithinSome code",
+        "FirstProof of Theore",
+        "MarksOncea formulaan",
         "LongLemma 2 A line.A",
         "LongLemma 2 (continu",
         "RememberOne.Two.",
@@ -284,7 +292,7 @@ def test_small_parts_share_a_slide_and_long_ones_are_divided(deck, browser):
     assert "Theorem 1" in found[1]
     assert "A caption" in found[2]
     assert found[2].count("Within") == 1
-    assert found[3].count("line") + found[4].count("line") == 20
+    assert found[4].count("line") + found[5].count("line") == 20
     starts = "return [...document.querySelectorAll('ol')].slice(-2).map((list) => [list.start, list.children.length])"
     (first, lines), (second, rest) = browser.execute_script(starts)
     assert (first, second) == (1, 1 + lines)
@@ -299,15 +307,15 @@ def test_keys_go_from_slide_to_slide(deck, browser):
         shown = [i for i, each in enumerate(browser.find_elements(By.TAG_NAME, "section"), 1) if each.is_displayed()]
         return shown, browser.find_element(By.TAG_NAME, "output").text
 
-    assert now() == ([1], "1 / 6")
-    for key, at in ((Keys.ARROW_RIGHT, 2), (Keys.SPACE, 3), (Keys.ARROW_LEFT, 2), (Keys.END, 6), (Keys.ARROW_RIGHT, 6)):
+    assert now() == ([1], "1 / 7")
+    for key, at in ((Keys.ARROW_RIGHT, 2), (Keys.SPACE, 3), (Keys.ARROW_LEFT, 2), (Keys.END, 7), (Keys.ARROW_RIGHT, 7)):
         body.send_keys(key)
-        assert now() == ([at], f"{at} / 6")
+        assert now() == ([at], f"{at} / 7")
     browser.find_element(By.CSS_SELECTOR, "footer button").click()
-    assert now()[0] == [5]
-    assert browser.current_url.endswith("#5")
+    assert now()[0] == [6]
+    assert browser.current_url.endswith("#6")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    assert len([each for each in browser.find_elements(By.TAG_NAME, "section") if each.is_displayed()]) == 6
+    assert len([each for each in browser.find_elements(By.TAG_NAME, "section") if each.is_displayed()]) == 7
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert not serious(browser)
 

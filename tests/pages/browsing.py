@@ -42,18 +42,20 @@ def visit(browser: webdriver.Chrome, url: str, scheme: str = "light", width: int
     )
 
 
-SLIDE = 1280, 757
+SCREENS = (1280, 720), (1024, 768)  # wider and less wide than a slide
 CROWDED = """
 const done = arguments[0];
 const wide = (part) => part.scrollWidth > part.clientWidth + 1;
 const high = (part) => part.scrollHeight > part.clientHeight + 1;
+const size = parseFloat(getComputedStyle(document.documentElement).fontSize);
 const crowded = (slide, i) => {
   const box = slide.querySelector(".content") || slide;
   const said = [];
   if (slide.getBoundingClientRect().height > innerHeight) said.push("higher than the screen");
   if (high(box) || wide(box)) said.push("something is cut off");
   if ([...box.querySelectorAll("mjx-container[display], pre, table")].some(wide)) said.push("a formula is cut off");
-  if (parseFloat(getComputedStyle(slide).fontSize) < 23) said.push("text is small");
+  if (slide.getBoundingClientRect().width > innerWidth) said.push("wider than the screen");
+  if (parseFloat(getComputedStyle(slide).fontSize) < 0.79 * size) said.push("text is small");
   if (!box.children.length) said.push("nothing but a heading");
   const image = box.querySelector("img");
   if (image && Math.max(image.clientWidth / box.clientWidth, image.clientHeight / box.clientHeight) < 0.7) {
@@ -77,9 +79,13 @@ wait();
 
 
 def read_slides(browser: webdriver.Chrome, url: str, scheme: str = "light") -> list[str]:
-    """Open a deck of slides as a projector shows it, and return what does not fit on a slide."""
-    visit(browser, url, scheme, *SLIDE)
-    found: list[str] = browser.execute_async_script(CROWDED)
+    """Open a deck of slides as a projector shows it, and then another; return what does not fit on a slide."""
+    visit(browser, url, scheme, *SCREENS[0])
+    found = list(browser.execute_async_script(CROWDED))
+    for width, height in SCREENS[1:]:
+        screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+        found += browser.execute_async_script(CROWDED)
     return found
 
 

@@ -34,6 +34,29 @@ def test_a_chapter_has_slides_that_need_nothing_else_and_fit(name: str, book: Pa
     assert page.select(f'a[href="../{slides.file(name)}"]'), "no link in the menu"
 
 
+@pytest.mark.parametrize("name", [name for name, _ in slides.decks(ROOT)])
+def test_slides_have_all_statements_and_the_plans_of_their_proofs(name: str, book: Path) -> None:
+    page = BeautifulSoup((book / f"chapters/{name}.html").read_text(encoding="utf-8"), "html.parser")
+    read_at_home = "Appendix", "Notes", "Exercises"
+    parts = [
+        node
+        for part in page.select("article section > section:has(> h2)")
+        if not part.select_one("h2").get_text().startswith(read_at_home)
+        for node in part.select("div.proof")
+        if not node.find_parent(["details"]) and not node.find_parent("div", class_=["solution", "exercise"])
+    ]
+    wanted = []
+    for node in parts:
+        number = node.select_one(".caption-number")
+        if number:
+            wanted.append(number.get_text(strip=True))
+        elif node.select(".on-slide") or sum(bool(slides.run_in(each)[0]) for each in node.select(":scope > p")) > 1:
+            wanted.append("Proof of")
+    made = BeautifulSoup((book / slides.file(name)).read_text(encoding="utf-8"), "html.parser")
+    titles = iter([" ".join(title.get_text().split()) for title in made.select(".box > .title")])
+    assert [each for each in wanted if not any(title.startswith(each) for title in titles)] == []
+
+
 def test_slides_on_paper_are_one_a_sheet(book: Path, browser: webdriver.Chrome) -> None:
     read_slides(browser, (book / slides.file("own")).as_uri())
     pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"])

@@ -6,9 +6,9 @@ the fonts of its formulas. Of an explorer there is the picture that it begins wi
 Text is on a slide if the line above it is ``<!-- slide -->``. The mark counts for one paragraph, formula, list or
 table. A paragraph brings the formulas directly below it, and then the rest of a sentence that goes on below them; a
 paragraph that ends in a colon brings the code below it. A proof whose paragraphs begin with the names of its steps, in
-italics or bold, has a slide with these names, and a marked step is there in full. What is small shares a slide with its
-neighbours of the same section: the script does that, which can measure, and it makes smaller or divides what is too
-large.
+italics or bold, has a slide with these names, and a marked step is there in full. A short proof without steps or marks
+is there as it is. Appendices are for reading. What is small shares a slide with its neighbours of the same section: the
+script does that, which can measure, and it makes smaller or divides what is too large.
 """
 
 import base64
@@ -29,7 +29,9 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from written import WRITTEN
 
-LEFT_OUT = {"notes", "exercises"}
+LEFT_OUT = re.compile(r"Notes$|Exercises$|Appendix\b")
+SHORT = 70  # words and formulas, of a proof that is its own plan
+FORMULA = re.compile(r"\\\(.*?\\\)|\\\[.*?\\\]", re.DOTALL)
 STATEMENTS = ["definition", "theorem", "lemma", "proposition", "corollary", "observation", "assumption", "algorithm"]
 PROOF = 'div[class="proof admonition"]'
 MARK = re.compile(r"\s*<!--\s*slide\s*-->\s*")
@@ -164,14 +166,22 @@ def code(node: Tag | None) -> str:
     return f"<pre>{escape(text.get_text().strip())}</pre>"
 
 
+def unmark(node: Tag) -> None:
+    """Take the mark off what the paragraph above it has brought."""
+    node["class"] = [name for name in node.get("class") or [] if name != "on-slide"]
+
+
 def marked(node: Tag) -> str:
     """Return what is marked: a paragraph with its formulas or code, and with the rest of a sentence below formulas."""
     found = [re.sub(r"^(<p[^>]*>)(?:Proof\.\s+)?(?:<em>Of .*?</em>\s*)?", r"\1", plain(node))]
     after = node.find_next_sibling(True)
     while node.name == "p" and isinstance(after, Tag) and "math" in (after.get("class") or []):
         found.append(plain(after))
+        unmark(after)
         after = after.find_next_sibling(True)
     if not isinstance(after, Tag):
+        return "".join(found)
+    if "on-slide" in (after.get("class") or []):
         return "".join(found)
     if len(found) > 1 and after.name == "p" and after.get_text().lstrip()[:1].islower():
         found.append(first_sentence(after))
@@ -199,7 +209,7 @@ def run_in(paragraph: Tag) -> tuple[str, bool]:
 
 
 def proof(node: Tag, proved: str) -> str:
-    """Return the plan of a proof and what is marked in it, or nothing if it has neither."""
+    """Return the plan of a proof and what is marked in it, or all of a short one, or else nothing."""
     before: list[str] = []
     steps: list[list[str]] = []
     names = []
@@ -218,6 +228,8 @@ def proof(node: Tag, proved: str) -> str:
         before.append(f"<ol>{''.join(f'<li>{chr(10).join(step)}</li>' for step in steps)}</ol>")
     else:
         before += [text for step in steps for text in step if text != f"<p>{names[0]}.</p>"]
+    if not before and len(FORMULA.sub("x", node.get_text()).split()) <= SHORT:
+        before.append(re.sub(r"^(<p[^>]*>)Proof\.\s+", r"\1", inside(plain(node)).strip()))
     title = f"Proof of {proved}" if proved else "Proof"
     return box(title, "".join(before), "box plan") if before else ""
 
@@ -242,7 +254,7 @@ def shown(part: Tag, page: Path) -> list[str]:
         if node.name == "img":
             found.append(above(node) + picture(node, page))
             continue
-        if node.find_parent("div", class_="proof"):
+        if node.find_parent("div", class_="proof") or not {"on-slide", "proof"} & set(node.get("class") or []):
             continue
         if "proof" not in (node.get("class") or []):
             made = marked(node)
@@ -278,9 +290,9 @@ def slides(page: Path) -> list[tuple[str, str]]:
     found = [(name, goals(whole)), *((name, marked(node)) for node in whole.select(":scope > .on-slide"))]
     for part in whole.find_all("section", recursive=False):
         title = part.find("h2")
-        if not isinstance(title, Tag) or part.get("id") in LEFT_OUT:
+        head = inside(plain(title)) if isinstance(title, Tag) else ""
+        if not head or LEFT_OUT.match(head):
             continue
-        head = inside(plain(title))
         if part.get("id") == "remember":
             points = part.find("ul")
             assert isinstance(points, Tag)
