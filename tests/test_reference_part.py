@@ -12,6 +12,7 @@ from pathlib import Path
 import answers
 import figure_gallery
 import flashcards
+import numpy as np
 import outcomes
 import proof_graph
 import pytest
@@ -557,15 +558,68 @@ def test_a_course_names_what_there_is():
     for meeting in meetings:
         if "as above" in meeting:
             continue
-        assert re.search(r"\(\d\d minutes\)", meeting)
+        (minutes,) = map(int, re.findall(r"\((\d\d) minutes\)", meeting))
         (chapter,) = re.findall(r"\{ref\}`([\w-]+)`", meeting)
-        headings = re.findall(r"^#{2,3} (.*)$", CHAPTERS[chapter], re.MULTILINE)
-        sections = [" ".join(name.split()) for name in re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", meeting)]
+        assert "* Goal: " in meeting
+        done, _, stated = (re.findall(r"\{prf:ref\}`([\w-]+)`", part) for part in meeting.partition("Stated:"))
+        assert done
+        assert 10 * len(done) + 5 * len(stated) <= minutes <= 65, meeting
+        flat = " ".join(re.sub(r"^ +\* ", "", meeting, flags=re.MULTILINE).split())
+        sections = re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", flat)
+        _, *parts = re.split(r"^(#{2,3}) (.*)$", CHAPTERS[chapter], flags=re.MULTILINE)
         assert sections
-        assert [name for name in sections if name not in headings] == [], chapter
+        assert [name for name in sections if name not in parts[1::3]] == [], chapter
+        lectured, whole = "", False
+        for level, name, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            whole = name in sections if level == "##" else whole
+            lectured += text if whole or name in sections else ""
+        proved = re.findall(r"^:label: (\S+)\n(?:(?!:label:).*\n)*?`+\{prf:proof\}", lectured, re.MULTILINE)
+        assert [label for label in done if label not in proved] == [], chapter
         exercises = re.findall(r"\{numref\}`([\w-]+)`", meeting)
         assert len(exercises) >= 2
         assert all(f"\n:label: {label}\n" in CHAPTERS[chapter] for label in exercises)
+
+
+def test_what_is_named_for_teaching_exists_and_marks_add_up():
+    text = CHAPTERS["teaching"]
+    named = set(re.findall(r"\{(?:numref|prf:ref)\}`([\w-]+)`", text))
+    known = {label for each in CHAPTERS.values() for label in re.findall(r"^:label: (\S+)$", each, re.MULTILINE)}
+    assert named <= known
+    sets = re.findall(r"^\| \d \| \d \| (.*) \|$", text, re.MULTILINE)
+    assert [sum(map(int, re.findall(r"\((\d+)\)", each))) for each in sets] == [20, 20, 20]
+    labels = re.findall(r"\{numref\}`([\w-]+)`", " ".join(sets))
+    assert len(labels) == len(set(labels))
+    solved = "".join(CHAPTERS.values())
+    assert all(re.search(rf"\{{solution(?:-start)?\}} {label}\n", solved) for label in labels)
+    *questions, _ = re.split(r"^## Recall", text, flags=re.MULTILINE)[0].split("```{admonition} Solution\n")
+    assert [sum(map(int, re.findall(r"\((\d+) marks\)", each))) for each in questions] == [12] * 5
+
+
+def test_the_solutions_of_the_exam_are_right():
+    said = " ".join(CHAPTERS["teaching"].partition("## An exam")[2].split())
+    counts, means = np.array([60, 30, 10]), np.array([0.7, 0.5, 0.4])
+    indices = means + np.sqrt(2 * np.log(101) / counts)
+    assert "$0.7 + 0.392 = 1.092$, $0.5 + 0.555 = 1.055$ and $0.4 + 0.961 = 1.361$: arm 3" in said
+    assert np.allclose(indices, [1.092, 1.055, 1.361], atol=5e-4)
+    assert next(n for n in range(1, 100) if 0.4 + np.sqrt(2 * np.log(101) / n) < indices[0]) == 20
+    assert counts @ (0.7 - means) == pytest.approx(9)
+    shares, plays, order, behind = np.array([0.3, 0.3, 0.1]), np.zeros(3), [], []
+    for t in range(1, 9):
+        debt = shares * (t - 1) - plays
+        arm = int(np.argmax(debt)) if debt.max() > 1e-9 else 2
+        plays[arm] += 1
+        order.append(arm + 1)
+        behind.append((shares * t - plays).max())
+    assert f"and so on: {', '.join(map(str, order))}." in said
+    assert max(behind) == pytest.approx(0.6)
+    fair, uniform, best = np.array([4, 2, 2]) / 8, np.ones(3) / 3, np.array([1, 0, 0])
+    for policy, fairness, reward in ((uniform, 1 / 3, 0.0667), (best, 1, -0.2)):
+        assert abs(fair - policy).sum() == pytest.approx(fairness)
+        assert (fair - policy) @ [0.8, 0.4, 0.4] == pytest.approx(reward, abs=5e-4)
+    grid = (np.arange(2000) + 0.5) / 2000
+    u, v = np.meshgrid(grid, grid)
+    assert np.where(u > v, u, 0.5 + 0.2 * v).mean() == pytest.approx(0.65, abs=5e-4)
+    assert np.maximum(u, 0.5 + 0.2 * v).mean() == pytest.approx(0.682, abs=5e-4)
 
 
 def test_the_state_names_all_open_exercises_and_all_packages():
