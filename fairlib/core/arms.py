@@ -25,7 +25,7 @@ DRAW = CallSignature(
     signature=float64(float64[:, ::1], int64, types.npy_rng),
     by_arm=True,
 )
-"""How the engine calls what draws a reward; a setting is a number, or a row of numbers, of the arm in question."""
+"""How the engine calls a function that draws a reward; a setting is a number, or a row of numbers, of that arm."""
 
 DELAY = CallSignature(
     what="what draws a delay",
@@ -35,7 +35,7 @@ DELAY = CallSignature(
     answer="delay_rounds({})",
     by_arm=True,
 )
-"""How the engine calls what draws a delay; a setting is a number, or a row of numbers, of the arm in question."""
+"""How the engine calls a function that draws a delay; a setting is a number, or a row of numbers, of that arm."""
 
 METRICS = CallSignature(
     what="what a game sums",
@@ -44,27 +44,27 @@ METRICS = CallSignature(
     signature=types.void(float64[::1], float64[::1], int64, float64[::1], int64[::1]),
     sizes=("K", "T"),
 )
-"""How the engine calls what sums a quantity of a game's own, round by round; its memory is the sums."""
+"""How the engine calls a function that sums a quantity of a game, round by round; its memory is the sums."""
 
 LEAST_SHAPE = 0.02
-"""The least shape of a Beta variable: of smaller ones Numba draws others than NumPy."""
+"""The least shape of a Beta variable: below it Numba and NumPy draw different numbers."""
 
 BetaShape = Annotated[float, checks.Real(LEAST_SHAPE)]
 BetaShapes = Annotated[ArrayLike, checks.Numbers(LEAST_SHAPE)]
 
 
 class Arms:
-    """Arms with independent rewards; made by `bernoulli`, `gaussian` or `beta`, or of a reader's own.
+    """Arms with independent rewards, made by `bernoulli`, `gaussian` or `beta`, or with a `draw` of your own.
 
     Parameters
     ----------
     means : array_like, shape (K,)
         Mean reward of each arm.
     draw : callable
-        Returns one reward of an arm. It may ask for `rng` and for `arm`; its other arguments are settings. Compiled by
-        the engine.
+        Returns one reward of an arm. It may ask for `rng` and for `arm`; its other arguments are settings. The engine
+        compiles it.
     **settings
-        What `draw` is set with, by the names of its arguments: a number, or a row of numbers, for each arm.
+        The settings of `draw`, by the names of its arguments: a number, or a row of numbers, for each arm.
 
     Raises
     ------
@@ -82,7 +82,7 @@ class Arms:
     described_as = "Arms, such as bernoulli([0.9, 0.5])"
     means: NDArray[np.float64]
     beyond_unit: bool = False
-    """Whether rewards are known to leave [0, 1]; of a reader's own arms it is not known."""
+    """Whether rewards are known to leave [0, 1]; for a reader's own arms this is not known."""
 
     @checked
     def __init__(
@@ -102,12 +102,12 @@ class Arms:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What `draw` is set with, by name."""
+        """The settings of `draw`, by name."""
         return MappingProxyType(self.draw.settings)
 
 
 def _of_arms(draw: BoundRule, arms: int | None) -> int | None:
-    """Return of how many arms the settings are; refuse those that are not of as many as they must be."""
+    """Return the number of arms that the settings are for; refuse settings for another number of arms."""
     for name, value in draw.settings.items():
         if np.ndim(value) not in (1, 2):
             raise ValueError(f"{name} must have a number for each arm, not {checks.shown(value)}")
@@ -232,16 +232,16 @@ class Delay:
         Returns a whole number of rounds: 0 for the end of the same round, `math.inf` for never. It may ask for
         `reward`, `rng` and `arm`; its other arguments are settings. Compiled by the engine.
     name : str
-        What figures call it, and the messages.
+        Its name in figures and messages.
     **settings
-        What `draw` is set with, by the names of its arguments: a number, or a row of numbers, for each arm.
+        The settings of `draw`, by the names of its arguments: a number, or a row of numbers, for each arm.
 
     Raises
     ------
     TypeError, ValueError
         If `draw` can't be called, `name` is not a string, a setting is missing, unknown or of another number of arms
-        than the others, or if one of a hundred trial draws is negative, not whole or not a number. (A later one that is
-        stops the game.)
+        than the others, or if one of a hundred trial draws is negative, not whole or not a number. (A later draw of
+        this kind stops the game.)
 
     Examples
     --------
@@ -285,7 +285,7 @@ class Delay:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What `draw` is set with, by name."""
+        """The settings of `draw`, by name."""
         return MappingProxyType(self.draw.settings)
 
 
@@ -331,7 +331,7 @@ class Bandit:
 
     @property
     def best_reward(self) -> float:
-        """Expected reward of a round for somebody who knows the means and plays the best arms."""
+        """Expected reward of a round in which the best arms are played."""
         return float(np.sort(self.arms.means)[-self.plays :].sum())
 
     @cached_property
@@ -356,8 +356,8 @@ class Bandit:
         Returns
         -------
         Result
-            What the game's kind of result is, with the regret, best expected reward less the expected reward of the
-            arms played, and with all that was summed.
+            A result of the game's kind, with the regret (best expected reward less the expected reward of the arms
+            played) and with all that was summed.
 
         Examples
         --------
@@ -371,9 +371,9 @@ class Bandit:
 
 
 def earned(plays: ArrayLike, means: ArrayLike) -> Any:
-    """Return what some plays come to, each worth what its arm is, the same whatever else is asked for.
+    """Return the total worth of some plays, to the same last bit whatever else is asked for.
 
-    Of a matrix product the last bits depend on how many rows it has.
+    The last bits of a matrix product depend on how many rows it has.
 
     Parameters
     ----------
@@ -409,12 +409,12 @@ def arm_metrics(function: Any, **settings: Any) -> BoundRule:
     Returns
     -------
     BoundRule
-        What the property `metrics` of a game is to return.
+        The value for the property `metrics` of a game.
 
     Raises
     ------
     TypeError, ValueError
-        If a setting is missing, unknown or of the wrong kind, or the function asks for what there is not.
+        If a setting is missing, unknown or of the wrong kind, or the function asks for something that is not available.
 
     Examples
     --------

@@ -101,7 +101,7 @@ ROUND = CallSignature(
     gives={name: name for name in ("rng", "contexts", "groups", "means", "rewards")},
     signature=types.void(float64[::1], types.npy_rng, float64[:, ::1], int64[::1], float64[::1], float64[::1]),
 )
-"""How the engine calls what draws a round."""
+"""How the engine calls a function that draws a round."""
 
 CONTEXT_METRICS = CallSignature(
     what="what a game with contexts sums",
@@ -110,7 +110,7 @@ CONTEXT_METRICS = CallSignature(
     signature=types.void(float64[::1], float64[::1], int64, int64[::1], float64[::1], float64[::1], int64),
     sizes=("K", "d", "G", "T"),
 )
-"""How the engine calls what sums a quantity of a game's own, round by round; its memory is the sums."""
+"""How the engine calls a function that sums a quantity of a game, round by round; its memory is the sums."""
 
 
 class ContextPolicy(BasePolicy):
@@ -119,18 +119,18 @@ class ContextPolicy(BasePolicy):
     Parameters
     ----------
     name : str
-        What figures call it.
+        Its name in figures.
     rule : Rule or callable
         What it plays, round by round; see `rule` for what a rule may ask for and how it answers. One that asks for
         `past` gets the rounds so far, which takes memory for all contexts.
     ridge : float, optional
         The regularizer, above 0, of the ridge regression on all rounds so far, for a rule that asks for `ridge`.
     arms : int, optional
-        How many arms it is made for, where its settings say; by default any number.
+        How many arms it is made for, if its settings fix that; by default any number.
     dimension : int, optional
-        Length of the contexts it is made for, where its settings say; by default any.
+        Length of the contexts it is made for, if its settings fix that; by default any.
     horizon : int, optional
-        How many rounds it is made for, where its settings say; by default any number. A longer game is refused, a
+        How many rounds it is made for, if its settings fix that; by default any number. A longer game is refused, a
         shorter one is not. A rule that asks for `horizon` is given it.
     interpret : bool
         Leave the rule to Python, to print from it, to step through it or to call what can't be compiled.
@@ -140,8 +140,8 @@ class ContextPolicy(BasePolicy):
     Raises
     ------
     TypeError, ValueError
-        If `rule` can't be called, a setting is missing, unknown or of the wrong kind, the rule asks for what there is
-        not, or a number is out of range.
+        If `rule` can't be called, a setting is missing, unknown or of the wrong kind, the rule asks for something that
+        is not available, or a number is out of range.
 
     See Also
     --------
@@ -184,7 +184,7 @@ class ContextPolicy(BasePolicy):
 
 
 class World:
-    """Where contexts and rewards come from; made by `table`, `sphere` and others, or of a reader's own.
+    """Where contexts and rewards come from; made by `table`, `sphere` and others, or with a `draw` of your own.
 
     Parameters
     ----------
@@ -195,11 +195,11 @@ class World:
     draw : callable
         Draws one round, independently of the others: it asks for `rng`, and fills `contexts` (K, d), the `groups` of
         the arms (K,) if there are any, their expected rewards given the contexts, `means` (K,), and the `rewards` (K,)
-        of which one will be seen. Its other arguments are settings. Compiled by the engine.
+        of which one will be seen. Its other arguments are settings. The engine compiles it.
     groups : int
         Number of groups that the arms belong to.
     **settings
-        What `draw` is set with, by the names of its arguments: numbers, or arrays of numbers.
+        The settings of `draw`, by the names of its arguments: numbers, or arrays of numbers.
 
     Raises
     ------
@@ -233,7 +233,7 @@ class World:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What `draw` is set with, by name."""
+        """The settings of `draw`, by name."""
         return MappingProxyType(self.draw.settings)
 
 
@@ -256,7 +256,7 @@ def table(
     contexts : array_like, shape (n, K, d)
         Contexts of the arms, row by row.
     means : array_like, shape (n, K)
-        What the arms' rewards are worth in the eyes of the regret: expected rewards, or a model of them.
+        What the regret counts for each arm: its expected reward, or a model of it.
     rewards : array_like, shape (n, K)
         The rewards.
 
@@ -333,7 +333,7 @@ def linear_table(
 
 
 def sphere_draw(parameter, sd, rng, contexts, means, rewards):
-    """Draw contexts evenly on the unit sphere; the reward is the mean with normal noise."""
+    """Draw contexts uniformly on the unit sphere; the reward is the mean with normal noise."""
     for a in range(means.size):
         length = 0.0
         for i in range(parameter.size):
@@ -348,7 +348,7 @@ def sphere_draw(parameter, sd, rng, contexts, means, rewards):
 
 @checked
 def sphere(arms: PositiveInt, parameter: Annotated[ArrayLike, checks.Table(1)], sd: NonNegative = 1.0) -> World:
-    r"""Draw every context afresh and evenly on the unit sphere; rewards are linear with normal noise.
+    r"""Draw every context afresh, uniformly on the unit sphere; rewards are linear with normal noise.
 
     Parameters
     ----------
@@ -424,13 +424,13 @@ class ContextBandit:
         reward : ndarray, shape (runs, R)
             Reward collected so far.
         sums : dict
-            What `metrics` had summed, by name, the regret among it: best expected reward of each round less that of
+            What `metrics` had summed, by name; among it the regret, the best expected reward of each round less that of
             the arm played.
 
         Returns
         -------
         Result
-            What the game's kind of result is, with all of that.
+            A result of the game's kind, with all of these.
 
         Examples
         --------
@@ -482,12 +482,12 @@ def context_metrics(function: Any, **settings: Any) -> BoundRule:
     Returns
     -------
     BoundRule
-        What the property `metrics` of a game is to return; one of the sums must be called `regret`.
+        The value for the property `metrics` of a game; one of the sums must be called `regret`.
 
     Raises
     ------
     TypeError, ValueError
-        If a setting is missing, unknown or of the wrong kind, or the function asks for what there is not.
+        If a setting is missing, unknown or of the wrong kind, or the function asks for something that is not available.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a policy on arms is, and the steps that rules share."""
+"""What a policy on arms is: a rule with its settings."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -36,12 +36,12 @@ RULE = CallSignature(
 
 
 class BasePolicy(RuleOwner):
-    """What all policies have: a name, a rule and its settings. Made as a `Policy` or a `ContextPolicy`.
+    """What all policies have: a name, a rule and its settings. It is made as a `Policy` or a `ContextPolicy`.
 
     Parameters
     ----------
     name : str
-        What figures call it.
+        Its name in figures.
     rule : Rule or callable
         What it plays.
     interpret : bool
@@ -49,13 +49,13 @@ class BasePolicy(RuleOwner):
     settings : dict
         The rule's settings.
     **handed
-        What the policy is made with and its rule is given if it asks for it; None for what there is not.
+        What the policy is made with and hands to a rule that asks for it; None if it was not given.
 
     Raises
     ------
     TypeError, ValueError
         If `name` is not a string, `rule` can't be called, `interpret` is not True or False, a setting is missing,
-        unknown or of the wrong kind, or the rule has one that is called as what a policy is made with.
+        unknown or of the wrong kind, or one has the name of an argument that policies are made with.
 
     Examples
     --------
@@ -126,13 +126,13 @@ class BasePolicy(RuleOwner):
         return horizon
 
     def replace(self, **changes: Any) -> Self:
-        """Return the same policy but for some of what it was made with.
+        """Return the same policy with some of its arguments replaced.
 
         Parameters
         ----------
         **changes
-            Any arguments that it could be made with, settings of the rule among them. The policy's own function is not
-            asked again, so that no range is looked at.
+            Any arguments that it could be made with, settings of the rule among them. The function that made the policy
+            is not called again, so no range is checked.
 
         Returns
         -------
@@ -188,19 +188,20 @@ class Policy(BasePolicy, Pluggable):
     Parameters
     ----------
     name : str
-        What figures call it.
+        Its name in figures.
     rule : Rule or callable
         What it plays, round by round; see `rule` for what a rule may ask for and how it answers.
     plays : int
         How many different arms it plays each round. A rule that asks for `plays` is given it.
     arms : int, optional
-        How many arms it is made for, where its settings say; by default as many as its learners are, or any number.
+        How many arms it is made for, if its settings fix that; by default as many as its learners are made for, or any
+        number.
     horizon : int, optional
-        How many rounds it is made for, where its settings say; by default as many as its learners are, or any number. A
-        longer game is refused, a shorter one is not. A rule that asks for `horizon` is given it.
+        How many rounds it is made for, if its settings fix that; by default as many as its learners are made for, or
+        any number. A longer game is refused, a shorter one is not. A rule that asks for `horizon` is given it.
     unit_rewards : bool, optional
         Whether it is made for rewards in [0, 1]; by default if one of its learners is. Then arms that are known to pay
-        others are refused, and ``replace(unit_rewards=False)`` plays them all the same.
+        other rewards are refused; ``replace(unit_rewards=False)`` plays them anyway.
     interpret : bool
         Leave the rule to Python, to print from it or to step through it.
     **settings
@@ -210,8 +211,8 @@ class Policy(BasePolicy, Pluggable):
     Raises
     ------
     TypeError, ValueError
-        If `rule` can't be called, a setting is missing, unknown or of the wrong kind, the rule asks for what there is
-        not, or a number is out of range.
+        If `rule` can't be called, a setting is missing, unknown or of the wrong kind, the rule asks for something that
+        is not available, or a number is out of range.
 
     See Also
     --------

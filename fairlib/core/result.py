@@ -37,7 +37,7 @@ class Result:
     horizon : int
         Number of rounds that were asked for.
     seed : int or str
-        Where all chance came from.
+        The seed of all draws.
     versions : dict
         The versions of Python and of the packages that made it.
 
@@ -93,7 +93,7 @@ class Result:
         Returns
         -------
         dict of ndarray
-            Of shape (runs, R) what is one number in each round, and of shape (runs, R, K) what there is of each arm.
+            A quantity with one number in each round has shape (runs, R), one with a number for each arm (runs, R, K).
 
         Examples
         --------
@@ -113,8 +113,8 @@ class Result:
         Returns
         -------
         pandas.DataFrame
-            A row for each run and recorded round, a column for each thing recorded; what there is of each arm or group
-            has a column for each, such as ``selected 0``.
+            A row for each run and recorded round, and a column for each quantity; a quantity of each arm or group has a
+            column for each of them, such as ``selected 0``.
 
         Examples
         --------
@@ -138,7 +138,7 @@ class Result:
         return pd.DataFrame(columns, index=rows)
 
     def save(self, path: files.GivenPath) -> None:
-        """Save the result to a file of NumPy's (``.npz``), whole or not at all.
+        """Save the result to a NumPy file (``.npz``), whole or not at all.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class Result:
         -------
         Result
             The result, of the kind that was saved. A kind of the package's own is imported if need be. One that is
-            defined elsewhere must have been imported before: no file can have a module of yours imported.
+            defined elsewhere must have been imported before: no file can make the package import a module of yours.
 
         Raises
         ------
@@ -183,8 +183,8 @@ class Result:
         TypeError
             If `path` is no path.
         ValueError
-            If it holds no result, not a whole one, one of a kind that is neither this nor made from it, or numbers that
-            are those of no game; the message names the path.
+            If it holds no result, an incomplete one, one of a class that is neither this one nor a subclass, or numbers
+            that no game can give; the message names the path.
         """
         kind: Any = None
 
@@ -212,9 +212,9 @@ class Result:
 
 
 def _kind(cls: type[Any], of: Any) -> Any:
-    """Return the class that a file is of, if it is this one or made from it."""
+    """Return the class of the result in a file, if it is this one or a subclass."""
     module, _, name = str(of).rpartition(":")
-    if module in _modules():  # one of ours, and no other: what a file says is imported
+    if module in _modules():  # only a module of the package: the file says what is imported
         importlib.import_module(module)
     known, stack = [cls], [cls]
     while stack:
@@ -233,7 +233,7 @@ def _modules() -> set[str]:
 
 
 def _musts(result: Any) -> Iterator[tuple[bool, str]]:
-    """Name what holds of each result, and say whether it does; who asks must stop at the first that doesn't."""
+    """Yield whether each condition on a result holds, and its text; the caller must stop at the first failure."""
     yield isinstance(result.versions, Mapping), "versions must be a dict"
     said = result.game, result.policy, *result.versions, *result.versions.values()
     yield all(isinstance(each, str) for each in said), "game, policy and versions must be texts"

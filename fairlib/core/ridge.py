@@ -42,10 +42,10 @@ RIDGE = types.NamedTuple((float64[::1], float64[:, ::1]), Ridge)
 
 @helper
 def dot(x: Any, y: Any) -> float:
-    """Return the inner product of two vectors, summed in one stated order.
+    """Return the inner product of two vectors, summed in a fixed order.
 
-    Four running sums, so that the processor need not wait for each; NumPy's own sum may differ in the last bit from
-    machine to machine.
+    It keeps four running sums, so that the processor need not wait for each; NumPy's own sum may differ in the last bit
+    from machine to machine.
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ def share_out(p: Any, plays: int) -> None:
             p[a] /= whole
         return
     scale, before = plays / whole, 0.0
-    while most * scale > 1.0 and scale > before:  # arms above 1 are in every round, the others divide what is left
+    while most * scale > 1.0 and scale > before:  # arms above 1 are in every round, the others share what is left
         before, left, rest = scale, plays, 0.0
         for a in range(p.size):
             if p[a] * scale < 1.0:
