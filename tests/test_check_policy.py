@@ -564,7 +564,7 @@ def library(tmp_path, monkeypatch):
 
 def test_the_truth_of_the_game_itself_is_caught_by_what_is_played(library):
     """Told the same where the arms are relabelled, an honest rule plays the same."""
-    told_otherwise = "in a world with relabelled arms, where it was told the same, it played otherwise in round 1"
+    told_otherwise = "in a world with relabelled arms, where it saw the same, it played otherwise in round 1"
 
     def by_its_frames(p):
         return int(library.truth().argmax())
@@ -608,7 +608,7 @@ def test_what_no_run_can_tell():
         return 0 if seen.t <= 5000 else 9
 
     fl.check_policy(fl.Policy("wrong late", wrong_late))
-    with pytest.raises(ValueError, match="in round 5001 of run 0 it did not"):  # whoever plays it is told
+    with pytest.raises(ValueError, match="in round 5001 of run 0 it did not"):  # a game says so
         fl.simulate(GAME, fl.Policy("wrong late", wrong_late), 6000)
 
 

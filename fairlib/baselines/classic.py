@@ -1,4 +1,4 @@
-"""Bandits in one sitting: uniform play, epsilon-greedy, UCB1 and Thompson sampling, and what is proved of UCB1."""
+"""Classic bandit policies: uniform play, epsilon-greedy, UCB1 and Thompson sampling, and what is proved of UCB1."""
 
 import math
 from typing import Annotated, Any
@@ -101,7 +101,7 @@ def ucb1_rule(seen, p):
 def ucb1() -> Policy:
     r"""UCB1 of Auer, Cesa-Bianchi and Fischer (2002): optimism about rewards in [0, 1].
 
-    Plays the arm with the largest :math:`\hat\mu_a + \sqrt{2 \ln t / N_a}`. An arm that has not been tried has an
+    It plays the arm with the largest :math:`\hat\mu_a + \sqrt{2 \ln t / N_a}`. An arm that has not been tried has an
     infinite index (the appendix of Patil et al. prints 0: erratum E-P4). Ties go to the first arm.
 
     Returns
@@ -270,7 +270,7 @@ def ucb1_worst_case_bound(arms: PositiveInt, horizon: Horizons) -> NDArray[np.fl
     >>> ucb1_worst_case_bound(2, 1000).round(1)
     np.float64(334.9)
     """
-    from scipy.special import zeta  # here, so that whoever only plays need not wait for SciPy
+    from scipy.special import zeta  # here, so that a session that only plays need not wait for SciPy
 
     rounds = np.asarray(horizon, np.float64)
     bound: NDArray[np.float64] = 2 * np.sqrt(2 * arms * rounds * np.log(rounds)) + zeta(3) * arms

@@ -1,4 +1,4 @@
-"""Policies with contexts that are nobody's fairness: LinUCB, OFUL, linear Thompson sampling, greedy play and chance.
+"""Policies with contexts that promise no fairness: LinUCB, OFUL, linear Thompson sampling, greedy play and chance.
 
 The chapters with contexts, on exposure and on ranks, compare their own policies with these.
 """
@@ -51,7 +51,7 @@ def posterior_draw(ridge: Ridge, sd: float, rng: Any, mu: Any) -> None:
     sd : float
         Standard deviation :math:`\sigma` of a reward.
     rng : numpy.random.Generator
-        Where chance comes from.
+        The stream of random numbers.
     mu : ndarray, shape (d,)
         Receives the parameter.
 
@@ -240,7 +240,7 @@ def greedy_rule(now, ridge, p):
 
 @checked
 def greedy(ridge: PositiveScale = 0.1) -> ContextPolicy:
-    r"""Greedy: the candidate with the largest reward as the ridge regression on all rounds so far has it.
+    r"""Greedy: the candidate with the largest reward that the ridge regression on all rounds so far estimates.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A policy with all that it has observed: what chooses, and is told what came of it."""
+"""A policy with all that it has observed: it chooses arms, and is given their rewards."""
 
 import math
 from collections.abc import Iterable
@@ -102,7 +102,7 @@ class Agent:
 
     @property
     def memory(self) -> dict[str, NDArray[np.float64]]:
-        """What the rule remembers, by name; it changes with the agent."""
+        """The rule's memory, by name; it changes with the agent."""
         return self.bound_rule.memory(self.state, self.sizes)
 
     def choose(self, t: int, rng: Generator, contexts: Any = None, groups: Any = None) -> NDArray[np.int64]:
@@ -227,7 +227,7 @@ class Agent:
             self.cursors[1::2] += 1
 
     def copy(self) -> "Agent":
-        """Return the same agent with a memory of its own: what the one is asked, the other does not remember."""
+        """Return a copy with a memory of its own: what one of them is asked, the other does not remember."""
         other = copy(self)
         other.state, other.p = self.state.copy(), self.p.copy()
         other._unread, other.cursors = self._unread.copy(), self.cursors.copy()
@@ -235,7 +235,7 @@ class Agent:
 
 
 def fresh_ridge(regularizer: float | None, dimension: int) -> Ridge:
-    """Return a ridge regression that has seen nothing, an empty one if there is to be none.
+    """Return a ridge regression that has seen nothing, or an empty one if the rule asks for none.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def absorber() -> Any:
     Returns
     -------
     callable
-        What adds a context and its reward to a ridge regression.
+        It adds a context and its reward to a ridge regression.
 
     Examples
     --------
@@ -279,12 +279,12 @@ def absorber() -> Any:
 
 @cache
 def selector() -> Any:
-    """Return `select`, compiled, to be called with lists of numbers that are nobody else's.
+    """Return `select`, compiled, to be called with arrays that nothing else holds.
 
     Returns
     -------
     callable
-        What chooses arms with given probabilities.
+        It chooses arms with given probabilities.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""The check that every policy passes, the package's own and a reader's.
+"""The check that every policy must pass, the package's own and a reader's.
 
-It looks in two ways. First at the code of the rule, and of all functions of the reader's that it calls: outside their
-arguments these may find functions, modules and the numbers of `math`, and nothing that could hold the truth. Then at
-what the policy plays: twice from the same seed, in a world with relabelled arms where it is told the same, and compiled
-as in plain Python.
+It looks in two ways. First it reads the code of the rule, and of all functions of the reader's that it calls: outside
+their arguments these may find functions, modules and the numbers of `math`, and nothing that could hold the truth. Then
+it watches the policy play: twice from the same seed, in a world with relabelled arms where it sees the same, and both
+compiled and in plain Python.
 """
 
 import builtins
@@ -56,20 +56,21 @@ def check_policy(policy: AnyPolicy, arms: GivenArms | None = None) -> None:
     *It must look at its arguments only.* The code of the rule is read, and of each function of yours that it calls, or
     that a merit function or a learner among its settings calls. Besides their arguments these may use functions,
     modules, and the numbers of `math`. They may use no other number, no array, string, class or other object, whether
-    it stands beside the function, in a closure or a module, is a helper's default or a function's attribute; no module
-    of Python's that can look around, such as `sys`; and no chance but `rng`. Then the policy plays again, in a world
-    whose arms are relabelled and whose luck is another, but where it is told the same. It must play the same there.
+    it is defined beside the function, in a closure or a module, or is a helper's default or a function's attribute; no
+    module of Python's that can look around, such as `sys`; and no chance but `rng`. Then the policy plays again, in a
+    world whose arms are relabelled and whose random stream is another, but where it sees the same. It must play the
+    same there.
 
     *It must keep to what is its own*: write to `p` and to its memory only, and play the same from the same seed.
 
-    *It must answer* with an arm that there is, or with numbers in [0, 1] that sum to the number of plays, and compiled
-    just as in plain Python. It must not look beside its arrays, nor divide a whole number by 0.
+    *It must answer* with an arm of the game, or with numbers in [0, 1] that sum to the number of plays, and answer the
+    same compiled and in plain Python. It must not index past the end of its arrays, nor divide a whole number by 0.
 
-    What can't be told: whether the truth is among its settings, to which the defaults of the rule's own arguments
-    belong, or stands in its code as a number; what a function of an installed library does, which could read a file;
+    The check can't see whether the truth is among the policy's settings, to which the defaults of the rule's own
+    arguments belong, or is a number in its code; what a function of an installed library does, which could read a file;
     and what comes after the rounds that are watched, 300 in plain Python and 3,000 compiled (300 if it asks for
-    `past`), all without delays. Wrong answers are refused by every game in every round. So the check finds mistakes
-    and plain cheating. It is no lock: somebody who means to deceive it can.
+    `past`), all without delays. Wrong answers are refused by every game in every round. So the check finds mistakes and
+    plain cheating. It does not stop a reader who means to deceive it.
 
     Parameters
     ----------
@@ -130,7 +131,7 @@ def check_policy(policy: AnyPolicy, arms: GivenArms | None = None) -> None:
         if t := _parting(first, _rounds(relabelled, _watched(relabelled), told=first)):
             raise ValueError(
                 f"the rule of {policy.name!r} must look at its arguments only; in a world with relabelled arms, where "
-                f"it was told the same, it played otherwise in round {t}"
+                f"it saw the same, it played otherwise in round {t}"
             )
         if policy.interpret:
             return
@@ -139,7 +140,7 @@ def check_policy(policy: AnyPolicy, arms: GivenArms | None = None) -> None:
         if not isinstance(swift.rule, BlockCall):
             return
         rest = _rounds(swift, _watched(swift))
-        # A difference in the last bit of a probability is other play in one game in 10^16, but other play it is.
+        # A difference in the last bit of a probability changes the play in one game in 10^16, but it does change it.
         if t := _parting(first, rest):
             raise ValueError(
                 f"the rule of {policy.name!r} must play the same compiled and interpreted (use math and loops rather "
@@ -151,7 +152,7 @@ def check_policy(policy: AnyPolicy, arms: GivenArms | None = None) -> None:
 
 @contextmanager
 def _faults_said(policy: Any) -> Iterator[None]:
-    """Refuse a rule that breaks off, or divides a whole number by 0: NumPy warns of that, and compiled it goes on."""
+    """Refuse a rule that breaks off, or divides a whole number by 0: NumPy warns of that, and compiled code goes on."""
     with warnings.catch_warnings():
         warnings.filterwarnings("error", r"divide by zero .*(floor_divide|remainder|divmod)", RuntimeWarning)
         try:
@@ -165,7 +166,7 @@ def _faults_said(policy: Any) -> Iterator[None]:
 def _rounds(
     game: Session, rule: Callable[..., Any], told: list[Any] | None = None, kept: bool = False
 ) -> Iterator[Any]:
-    """Play a game, always from the same seed; or tell what happened in another, by a stream that hides its seed.
+    """Play a game, always from the same seed; or replay what happened in another, by a stream that hides its seed.
 
     The rounds that are yielded change later, unless they are to be kept.
     """
@@ -192,7 +193,7 @@ def _parting(told: list[Any], steps: Iterator[Any]) -> int:
 
 
 def _telling(told: list[Any], on_arms: bool) -> Callable[..., Any]:
-    """Return what draws rewards, or rounds with contexts, as they were drawn before."""
+    """Return a function that draws rewards, or rounds with contexts, as they were drawn before."""
     if on_arms:
         rewards = iter(np.concatenate([step.rewards for step in told]).tolist())
         return lambda table, arm, rng: next(rewards)
@@ -201,7 +202,7 @@ def _telling(told: list[Any], on_arms: bool) -> Callable[..., Any]:
     def draw(table: Any, rng: Any, contexts: Any, groups: Any, means: Any, rewards: Any) -> None:
         step = next(rounds)
         contexts[:], groups[:], rewards[:] = step.now.contexts, step.now.groups, step.rewards[0]
-        means[:] = np.roll(step.means, 1)  # which no rule is told
+        means[:] = np.roll(step.means, 1)  # which no rule sees
 
     return draw
 
@@ -214,7 +215,7 @@ _NAMES |= {"contexts": "now.contexts", "groups": "now.groups", "ridge": "ridge",
 
 
 def _watched(game: Session) -> Callable[..., Any]:
-    """Return a game's rule, which is to say so when it writes to what is not its own.
+    """Return a game's rule, which raises an error when it writes to what is not its own.
 
     In plain Python it is given copies, so that one that keeps them does not see what comes later.
     """
@@ -251,13 +252,13 @@ def _copied(value: Any) -> Any:
 
 
 class _Forbidden(NamedTuple):
-    """In place of what a function finds: what it does is refused whatever it finds, with a hint."""
+    """A stand-in for what a function finds: what it does is refused whatever it finds, with a hint."""
 
     hint: str = ""
 
 
 def _look_outside(policy: Policy | ContextPolicy) -> None:
-    """Refuse a rule that finds outside its arguments what could hold the truth, or lead to it."""
+    """Refuse a rule that finds something outside its arguments that could hold the truth, or lead to it."""
     given = [each for each in policy.bound_rule.layout().functions.values() if not isinstance(each, type)]
     own = [each for each in given if not (isinstance(each, partial) and _is_lent(each.func))]  # the package's own
     for function in own:
@@ -285,7 +286,7 @@ def _look_outside(policy: Policy | ContextPolicy) -> None:
 
 
 def _found(function: FunctionType, with_defaults: bool) -> Iterator[tuple[str, Any]]:
-    """Say what a function finds outside its arguments, step by step, and what it does that leads anywhere."""
+    """Yield what a function finds outside its arguments, step by step, and each thing it does that is refused."""
     closed = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with suppress(ValueError):  # it is empty

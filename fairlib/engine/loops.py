@@ -28,7 +28,7 @@ Stream = Annotated[Any, types.npy_rng]
 
 
 class ArmsRun(NamedTuple):
-    """All that the loop on arms works with: from its fields follow the call, its types, and the same in JavaScript.
+    """All that the loop on arms works with; its fields fix the call, its types, and the same in JavaScript.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class ArmsRun(NamedTuple):
 
 
 class ContextsRun(NamedTuple):
-    """All that the loop with contexts works with; fields as in `ArmsRun`, but for these.
+    """All that the loop with contexts works with; fields as in `ArmsRun`, except these.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def field_types(run: Any) -> dict[str, Any]:
 
 @helper(forceinline=False)
 def play_rounds(rule: Any, draw: Any, delay: Any, metrics: Any, run: ArmsRun) -> int:
-    """Play one run; return 0, or the round in which the rule was at fault, or negative where the environment was."""
+    """Play one run; return 0, or the round in which the rule was at fault, negative if the environment was."""
     plays, has_delay, capacity, recorded, watch = run.plays, run.has_delay, run.capacity, run.recorded, run.watch
     p, selected, observed, total, sums = run.p, run.selected, run.observed, run.total, run.sums
     cursors, arms, rewards, rounds, chances = run.cursors, run.arms, run.rewards, run.rounds, run.chances
@@ -365,8 +365,8 @@ def compiled_loop(run: Any) -> Any:
     Returns
     -------
     callable
-        What takes the addresses of the functions that `play_rounds` or `play_contexts` calls, in their order, and a
-        run of that type.
+        It takes the addresses of the functions that `play_rounds` or `play_contexts` calls, in their order, and a run
+        of that type.
     """
     loop, called = (_arms_loop, 4) if run is ArmsRun else (_context_loop, 3)
     signature = int64(types.UniTuple(int64, called), types.NamedTuple(list(field_types(run).values()), run))

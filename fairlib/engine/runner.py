@@ -1,4 +1,4 @@
-"""What plays the runs of a game one after another, compiled or round by round, in memory that it sets up once."""
+"""Runners: they play the runs of a game one after another, compiled or round by round, in memory set up once."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -19,7 +19,7 @@ _ROOM = 2**20  # for feedback under way: numbers of rewards
 
 
 def check_memory(size: int, what: str, instead: str = "record fewer rounds, or play fewer of them") -> None:
-    """Say how much memory something takes, if it is much, before it is taken; refuse it if there is not so much."""
+    """Warn how much memory something takes, if it is much, before it is taken; refuse it if less is free."""
     if size < _MUCH:
         return
     import psutil  # here, as the import of the package must stay quick
@@ -32,18 +32,18 @@ def check_memory(size: int, what: str, instead: str = "record fewer rounds, or p
 
 
 def make_runner(game: Session, horizon: int, recorded: Any, chance: SeedSequence) -> "Runner":
-    """Return what plays the runs of a game, one at a time.
+    """Return a runner, which plays the runs of a game, one at a time.
 
     Parameters
     ----------
     game : Session
-        The game made ready.
+        The prepared game.
     horizon : int
-        Number of rounds that the policy is told.
+        Number of rounds that a policy that asks for the horizon is given.
     recorded : ndarray of int, shape (R,)
         The rounds to record, increasing; the last one ends a run.
     chance : numpy.random.SeedSequence
-        Where all chance comes from.
+        The seed of all draws.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def make_runner(game: Session, horizon: int, recorded: Any, chance: SeedSequence
 
 
 class Runner(ABC):
-    """What plays the runs of a game; its memory is that of one run, so each thread has its own; see `make_runner`."""
+    """It plays the runs of a game; its memory is that of one run, so each thread has its own; see `make_runner`."""
 
     def __init__(self, game: Any, horizon: int, recorded: Any, chance: SeedSequence) -> None:
         self.game, self.horizon, self.recorded, self.chance = game, horizon, recorded, chance
@@ -85,7 +85,7 @@ class Runner(ABC):
         selected_at, reward_at, sums_at : ndarray, shapes (R, K), (R,) and (R, S)
             What is recorded is written here.
         watch : ndarray of int
-            As `ArmsRun` has it: not 0 in place 0 stops the run, place 1 is the round.
+            As in `ArmsRun`: a number other than 0 in place 0 stops the run, and place 1 is the round.
 
         Raises
         ------
@@ -123,7 +123,7 @@ class _SteppedRunner(Runner):
                     break
 
     def seen(self) -> dict[str, Any]:
-        """Return what the rule would be given after the last run: arrays that go on after the round was shown."""
+        """Return what the rule would be given after the last run: arrays that change once the round has been shown."""
         if isinstance(self.game, ArmsSession):
             seen = self._step.seen
             return {"selected": seen.selected, "observed": seen.observed, "total": seen.total}
@@ -172,7 +172,7 @@ class _CompiledRunner(Runner):
                 raise self.game.fault(failed, run)
             if not watch[2]:
                 return
-            # More was under way, or waited to be read, than there was room for: the same run anew, with more of it.
+            # More feedback was under way, or unread, than there was room for: the same run again, with more room.
             self._room, watch[2] = 8 * self._room, 0
             check_memory(8 * 10 * min(self._room, self._most), "feedback under way")
             self._set_up()

@@ -22,7 +22,7 @@ def root(seed: Any) -> SeedSequence:
     Returns
     -------
     numpy.random.SeedSequence
-        Where all chance comes from.
+        The seed of all draws.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def streams(root: SeedSequence, run: int) -> tuple[Generator, Generator]:
     Parameters
     ----------
     root : numpy.random.SeedSequence
-        Where all chance comes from.
+        The seed of all draws.
     run : int
         The run.
 
@@ -74,12 +74,12 @@ def streams(root: SeedSequence, run: int) -> tuple[Generator, Generator]:
 
 
 class Streams:
-    """The two streams of one run after the other, the same as those of `streams`, made in a tenth of the time.
+    """The two streams of one run after another, the same as those of `streams`, made in a tenth of the time.
 
     Parameters
     ----------
     root : numpy.random.SeedSequence
-        Where all chance comes from.
+        The seed of all draws.
 
     Attributes
     ----------

@@ -1,7 +1,6 @@
 """The games themselves, compiled: one loop for every policy on arms, and one where arms have contexts.
 
-What plays when a rule can't be compiled, or is to be watched, is `fairlib.engine.stepping`: the same
-game, round by round.
+Where a rule can't be compiled, or is to be watched, `fairlib.engine.stepping` plays the same game, round by round.
 """
 
 import os
@@ -34,25 +33,25 @@ def simulate(
 ) -> Result:
     """Let a policy play a problem, and record what happens.
 
-    Run i depends on the seed and on i alone: it is the same run whether 1 or 1,000 are asked for, and on however
-    many processors they are spread. The world (rewards, delays) and the policy draw from separate streams. Ctrl-C, or
-    the stop button of a notebook, ends it at once.
+    Run i depends on the seed and on i alone: it is the same run whether 1 or 1,000 are asked for, and whatever the
+    number of processors. The world (rewards, delays) and the policy draw from separate streams. Ctrl-C, or the stop
+    button of a notebook, ends it at once.
 
     Parameters
     ----------
     problem : Bandit or ContextBandit
         The arms, or the world of contexts, and the game on them.
     policy : Policy or ContextPolicy
-        Who plays: a `Policy` on arms, a `ContextPolicy` where arms have contexts.
+        The policy: a `Policy` on arms, a `ContextPolicy` where arms have contexts.
     horizon : int
         Number of rounds T, at least 1.
     runs : int
         Number of independent runs, at least 1.
     seed : int or numpy.random.SeedSequence
-        Where all chance comes from.
+        The seed of all draws.
     rounds : array_like of int, optional
-        Rounds to record, increasing, from 1 to `horizon`; by default about 200, evenly spaced on a log scale, the
-        last one included. After the last of them no more is played.
+        Rounds to record, increasing, from 1 to `horizon`; by default about 200, evenly spaced on a log scale, the last
+        one included. Nothing is played after the last of them.
     progress : bool
         Show a bar that counts the rounds.
 
@@ -93,7 +92,7 @@ def simulate(
         runner.play(i, selected[i], reward[i], summed[i], watch)
 
     with _Bar(runs * last, shown) as bar:
-        # In plain Python, too, as Ctrl-C in the middle of a call to compiled code is more than Numba can take.
+        # In plain Python, too, as Numba does not survive Ctrl-C in the middle of a call to compiled code.
         _in_threads(lambda: make_runner(game, horizon, recorded, chance), play, runs, workers, bar)
     result = problem.result(recorded, selected, reward, game.metrics.memory(summed, sizes))
     if isinstance(result, Result):  # a reader's own game may return what it likes
@@ -130,7 +129,7 @@ class _Bar:
 def _in_threads(
     make: Callable[[], Runner], play: Callable[[Runner, int, Any], None], runs: int, workers: int, bar: _Bar
 ) -> None:
-    """Play runs in threads while this one waits, where Ctrl-C arrives; whatever ends the waiting ends the runs.
+    """Play runs in threads while this one, which receives Ctrl-C, waits; whatever ends the waiting ends the runs.
 
     Each thread has a runner and a *watch*: its first number, once it is not 0, stops the runner, its second is the
     round that is played, its last one the run, and the one before counts the rounds of earlier runs. If runs fail, the

@@ -22,7 +22,7 @@ from fairlib.rules.rule import Seen
 
 
 class Round(NamedTuple):
-    """What happened in a round of a game on arms, as `trace` tells it.
+    """What happened in a round of a game on arms, as `trace` yields it.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Round(NamedTuple):
 
 
 class ContextRound(NamedTuple):
-    """What happened in a round of a game with contexts, as `trace` tells it.
+    """What happened in a round of a game with contexts, as `trace` yields it.
 
     Parameters
     ----------
@@ -127,11 +127,11 @@ def trace(
     problem : Bandit or ContextBandit
         The game.
     policy : Policy or ContextPolicy
-        Who plays.
+        The policy.
     horizon : int
         Number of rounds, at least 1.
     seed : int or numpy.random.SeedSequence
-        Where all chance comes from.
+        The seed of all draws.
 
     Yields
     ------
@@ -164,14 +164,15 @@ def make_session(problem: Any, policy: Any, compiled: bool = True) -> "Session":
     problem : Bandit or ContextBandit
         The game.
     policy : Policy or ContextPolicy
-        Who plays.
+        The policy.
     compiled : bool
-        Whether to compile what can be. Without that nothing is played: to be translated, a game needs only its numbers.
+        Whether to compile what can be compiled. If not, nothing is played: to be translated, a game needs only its
+        numbers.
 
     Returns
     -------
     Session
-        The game made ready.
+        The prepared game.
 
     Raises
     ------
@@ -192,7 +193,7 @@ def make_session(problem: Any, policy: Any, compiled: bool = True) -> "Session":
 
 
 class Session(ABC):
-    """A game and a policy made ready: what the compiled engine needs, and the same played round by round."""
+    """A prepared game and policy: what the compiled engine needs, and the same played round by round."""
 
     problem: Any
     policy: Any
@@ -208,7 +209,7 @@ class Session(ABC):
     """What draws rewards or rounds, as ``"draw"``, and on arms the delays, as ``"delay"``."""
 
     def compile(self) -> None:
-        """Compile what can be; without one of them the compiled engine can't play."""
+        """Compile the functions that can be compiled; the compiled engine needs all of them."""
         bound, interpret = self.policy.bound_rule, self.policy.interpret
         made = {"rule": bound.interpreted if interpret else bound.ready(f"the rule of {self.policy.name!r}", 4)}
         given = {"metrics_function": self.metrics, **self.draws}
@@ -240,14 +241,14 @@ class Session(ABC):
 
 
 class ArmsSession(Session):
-    """A game on arms made ready.
+    """A prepared game on arms.
 
     Parameters
     ----------
     problem : Bandit
         The game.
     policy : Policy
-        Who plays.
+        The policy.
 
     Raises
     ------
@@ -327,14 +328,14 @@ class ArmsSession(Session):
 
 
 class ContextSession(Session):
-    """A game with contexts made ready.
+    """A prepared game with contexts.
 
     Parameters
     ----------
     problem : ContextBandit
         The game.
     policy : ContextPolicy
-        Who plays.
+        The policy.
 
     Raises
     ------
