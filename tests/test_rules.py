@@ -1,4 +1,4 @@
-"""Rules by name: what they may ask for, what they get, how they may answer, and what a slip is told."""
+"""Rules by name: what they may ask for, what they get, how they may answer, and the message for a slip."""
 
 # Slips are among what it is about.
 # mypy: disable-error-code="arg-type, return-value, name-defined, attr-defined"
@@ -920,7 +920,7 @@ def test_a_name_that_stands_for_nothing_is_refused_and_so_is_a_helper_s():
         return later
 
     assert refusal(misspelt, width=1.0) == (
-        "'misspelt' uses 'widht', which is neither one of its arguments nor known where it stands; "
+        "'misspelt' uses 'widht', which is neither one of its arguments nor known where it is defined; "
         "a setting or memory of its own must be an argument"
     )
     assert refusal(helped).startswith("'help_me' uses 'nowhere', which is")

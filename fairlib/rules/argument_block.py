@@ -101,9 +101,9 @@ def float_3d(block, i):
 
 
 def function_at(signature: Any) -> Any:
-    """Return what makes a function of an address, for compiled code only.
+    """Return a converter from an address to a function, for compiled code only.
 
-    Numba takes as long to look up a compiled function that is handed to it as UCB1 takes for a thousand rounds.
+    To look up a compiled function that is passed to it, Numba takes as long as UCB1 takes for a thousand rounds.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ READERS = {
     int64[:, ::1]: int_2d,
     float64[:, :, ::1]: float_3d,
 }
-"""What finds an array in a block, by the array's type."""
+"""The functions that find an array in a block, by the array's type."""
 
 
 class BlockCall:
@@ -171,7 +171,7 @@ class BlockCall:
     Parameters
     ----------
     compiled : callable
-        The compiled function: first the address of a block, then what is no array.
+        The compiled function; it takes the address of a block first, and then the arguments that are not arrays.
 
     Examples
     --------
@@ -199,7 +199,7 @@ class BlockCall:
         arrays, (before, block, address) = self._arrays(given), self._last
         if block is None or not all(map(is_, arrays, before)):
             block = pack_arrays(*arrays)
-            address = block.ctypes.data  # once, for to ask takes longer than many a rule
+            address = block.ctypes.data  # once, as asking takes longer than many a rule
             self._last = (arrays, block, address)
         return self._entry(address, *self._others(given))
 
@@ -217,7 +217,7 @@ def _flat(given: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _getter(places: list[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """Return what picks the arguments in some places."""
+    """Return a function that picks the arguments in some places."""
     if len(places) > 1:
         return itemgetter(*places)
     return lambda given: tuple(given[i] for i in places)

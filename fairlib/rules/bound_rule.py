@@ -27,14 +27,14 @@ from fairlib.rules.snapshot import UndefinedError, dependencies, is_package_func
 
 
 class RuleOwner:
-    """A policy: what has a rule with its settings, as `bound_rule`."""
+    """A policy, or anything else that has a rule with its settings, as `bound_rule`."""
 
     bound_rule: "BoundRule"
     form: CallSignature
 
 
 class BoundRule:
-    """A rule, a draw or the like with its settings: what the engine is given to call.
+    """A rule, a draw or another function with its settings, for the engine to call.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class BoundRule:
     Raises
     ------
     TypeError, ValueError
-        If a setting is missing, unknown or of the wrong kind, or the function asks for what there is not.
+        If a setting is missing, unknown or of the wrong kind, or the function asks for something that is not available.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class BoundRule:
         check_attributes(self.rule, form)
 
     def _hint(self, missing: str) -> str:
-        """Return what somebody may have meant by an argument that is no setting."""
+        """Return a hint at what may have been meant by an argument that is no setting."""
         if not self.form.sizes:
             return ""
         for name, each in self.form.tuples.items():
@@ -204,7 +204,7 @@ class BoundRule:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave to each process what it makes itself."""
+        """Leave out of a pickle what each process makes itself."""
         return {name: value for name, value in vars(self).items() if name not in ("_layout", "_plain")}
 
     def __repr__(self) -> str:
@@ -218,7 +218,7 @@ class BoundRule:
 
     @property
     def names(self) -> dict[str, Any]:
-        """What the names in the text stand for that it does not define itself."""
+        """The values of the names in the text that it does not define itself."""
         return _called(self.form, self.text, self._laid_out.functions)
 
     @property
@@ -243,7 +243,7 @@ class BoundRule:
         return digest.hexdigest()
 
     def numbers(self, sizes: Mapping[str, int]) -> Array:
-        """Return the settings as the flat function wants them: an array that nobody else holds."""
+        """Return the settings as the flat function wants them: an array that nothing else holds."""
         return self._laid_out.numbers(sizes)
 
     def places(self, sizes: Mapping[str, int]) -> dict[str, list[tuple[int, int]]]:
@@ -272,7 +272,7 @@ class BoundRule:
     def ready(self, name: str, level: int) -> Any:
         """Return the function that the engine calls, compiled, or interpreted with a warning if it can't be compiled.
 
-        Where Numba is switched off it is interpreted, and nothing is said.
+        Where Numba is switched off, it is interpreted without a warning.
 
         Parameters
         ----------
@@ -295,7 +295,7 @@ class BoundRule:
         except UndefinedError as error:
             raise NameError(
                 f"{error.function!r} uses {error.name!r}, which is neither one of its arguments nor known where it "
-                "stands; a setting or memory of its own must be an argument"
+                "is defined; a setting or memory of its own must be an argument"
             ) from None
         except Exception as error:
             warnings.warn(
@@ -332,12 +332,12 @@ def format_setting(value: Any) -> str:
     Parameters
     ----------
     value : object
-        A number, an array, or what says itself what it is.
+        A number, an array, or another object, which is shown by its `repr`.
 
     Returns
     -------
     str
-        What it is; of an array with more than sixteen numbers, its shape.
+        The text; for an array with more than sixteen numbers, its shape.
 
     Examples
     --------
@@ -398,7 +398,7 @@ _compiled: dict[Any, Any] = {}
 
 
 def check_attributes(rule: Rule, form: CallSignature) -> None:
-    """Refuse a rule that asks one of its tuples for what it has not.
+    """Refuse a rule that asks one of its tuples for a field that the tuple does not have.
 
     Parameters
     ----------
@@ -439,7 +439,7 @@ def _flat_sizes(sizes: Any) -> list[Any]:
 
 
 def _reason(error: Exception) -> str:
-    """Return the line of one of Numba's messages that says what the matter is, with the line of the rule."""
+    """Return the line of one of Numba's messages that says what is wrong, with the line of the rule."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     began = [i for i, line in enumerate(lines) if "Failed in nopython mode pipeline" in line]
     if not began:

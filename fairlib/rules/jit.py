@@ -2,7 +2,7 @@
 
 Numba's own cache notices an edit of the file that a function is in, but not an edit of a helper in another file, and a
 comment is an edit to it. Here compiled code is found by a hash of all that it was compiled from: the code of the
-function and of all functions that it reaches, the numbers that they find, and the compiler. What a reader wrote is
+function and of all functions that it reaches, the numbers that they find, and the compiler. A reader's function is
 compiled afresh in each process, and again when anything that it looks at changes.
 """
 
@@ -38,7 +38,7 @@ from fairlib.rules.snapshot import (
     unwrap,
 )
 
-# NumPy's way with a division by zero (inf or nan, no exception) is what the same rule does when it is interpreted.
+# NumPy's way with a division by zero (inf or nan, no exception) is also the way of the interpreted rule.
 OPTIONS = {"error_model": "numpy"}
 
 # Numba's own annotations allow neither settings by name nor its configuration.
@@ -48,7 +48,7 @@ _config: Any = numba.config
 _MOVED = threading.RLock()  # held while Numba's folder is moved
 
 # To see whether there is a BLAS, Numba imports SciPy's before it loads anything from its cache, which takes as long as
-# all the rest. There is one: `pyproject.toml` asks for SciPy. What needs it looks it up when it is first called.
+# all the rest. There is one: `pyproject.toml` asks for SciPy. Code that needs it looks it up at its first call.
 if hasattr(_linalg, "ensure_blas"):
     _linalg.ensure_blas = lambda: None
 
@@ -81,13 +81,13 @@ def cache_folder() -> pathlib.Path:
 
 @cache
 def _shipped() -> pathlib.Path | None:
-    """Return the folder beside the sources if it is there and can only be read, as where one installs for many."""
+    """Return the folder beside the sources if it is there and can only be read, as in an installation for many."""
     beside = PACKAGE / "__pycache__" / "numba"
     return beside if beside != cache_folder() and beside.is_dir() and not os.access(beside, os.W_OK) else None
 
 
 def _folders() -> Iterator[pathlib.Path]:
-    """Name where compiled code may be kept: beside the sources, or with what else the user keeps."""
+    """Yield the folders where compiled code may be kept: beside the sources, or in the user's own cache."""
     yield PACKAGE / "__pycache__" / "numba"
     with contextlib.suppress(RuntimeError):  # a user whom the system does not know has no home
         import platformdirs  # here, as the import of the package must stay quick
@@ -99,7 +99,7 @@ _MOST_FILES = 4000  # of compiled code, some 300 kB each hundred; a full run of 
 
 
 def _tidy(folder: pathlib.Path) -> None:
-    """Remove half of the compiled code if there is much, that which was used longest ago."""
+    """Remove half of the compiled code if there is much: the half that was used longest ago."""
     if sum(1 for _ in folder.iterdir()) > _MOST_FILES:
         files = [each for each in folder.rglob("*") if each.is_file()]
         with contextlib.suppress(OSError):  # another process may be at it
@@ -163,7 +163,7 @@ def helper(function: Any = None, **options: Any) -> Any:
 
 
 def jit_disabled() -> bool:
-    """Say whether Numba has been told, by ``NUMBA_DISABLE_JIT=1``, to compile nothing: then Python plays.
+    """Return whether ``NUMBA_DISABLE_JIT=1`` tells Numba to compile nothing: then Python plays.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def jit_disabled() -> bool:
 
 
 HELPERS: set[Any] = set()
-"""The functions that compiled code may call, each marked once: Numba would not know which of two marks to go by."""
+"""The functions that compiled code may call, each marked once: Numba would not know which of two marks to use."""
 
 
 def _marked(function: Callable[..., Any], **how: Any) -> Any:
@@ -195,7 +195,7 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     Parameters
     ----------
     function : callable
-        A function that stands in a file of the package, or in one that was made from its sources.
+        A function in a file of the package, or in one that was made from its sources.
     signature : numba signature
         The types of its arguments and of what it returns.
 
@@ -282,7 +282,7 @@ def _from_shipped(function: Callable[..., Any], signature: Any) -> Any:
 
 
 def _compile(made: Any, signature: Any) -> None:
-    """Compile a function for one signature and no other, whatever the state of what is on disk."""
+    """Compile a function for one signature and no other, whatever the state of the compiled code on disk."""
     try:
         made.compile(signature)
     except NumbaError:
@@ -300,14 +300,14 @@ def _compile(made: Any, signature: Any) -> None:
 
 @cache  # to look at the overloads, Numba hashes all types of the signature
 def entry_point(made: Any) -> Any:
-    """Return what a function that is compiled for one signature calls once it has looked at the types.
+    """Return the machine code that a function compiled for one signature calls once it has looked at the types.
 
-    That look takes longer than many a rule. Whoever calls this must be sure of the types himself.
+    That look takes longer than many a rule. The caller must be sure of the types.
 
     Parameters
     ----------
     made : callable
-        What `compiled` or `compile_uncached` returned.
+        A function that `compiled` or `compile_uncached` returned.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The text of a function that the engine calls, and the numbers and memory that it is given."""
+"""The text of a function that the engine calls, with its numbers and its memory."""
 
 import math
 from abc import ABC, abstractmethod
@@ -25,7 +25,7 @@ def array_slice(whole, params, i):
 def unread_feedback(cursors, arms, rewards, rounds, chances):
     """Return the feedback that has not been read, and count it as read.
 
-    From where to where it lies say the first two numbers of `cursors`; others are those of further readers.
+    The first two numbers of `cursors` say where it begins and ends; the others are those of further readers.
     """
     first, last = cursors[0], cursors[1]
     cursors[0] = last
@@ -69,7 +69,7 @@ def _type_name(kind: Any) -> str:
 
 @helper
 def delay_rounds(late):
-    """Return a delay as the engine has it: -1 for never, and -2 for what is no delay."""
+    """Return a delay as the engine has it: -1 for never, and -2 for a value that is no delay."""
     if late > 1e15:
         return -1
     if not late >= 0.0 or late != math.floor(late):
@@ -79,7 +79,7 @@ def delay_rounds(late):
 
 HELPERS.add(as_action)  # what compiled code calls is written above
 TOOLS: dict[str, Any] = {each.__name__: each for each in (array_slice, unread_feedback, as_action, delay_rounds)}
-"""What the text of any function may call."""
+"""The functions that any text may call."""
 
 
 def run_text(text: str, functions: Mapping[str, Any], helper: Any) -> dict[str, Any]:
@@ -90,14 +90,14 @@ def run_text(text: str, functions: Mapping[str, Any], helper: Any) -> dict[str, 
     text : str
         Definitions of functions.
     functions : dict
-        What they call, by the names that they call it.
+        The functions that they call, by the names used in the text.
     helper : callable
-        What marks each function.
+        The decorator that marks each function.
 
     Returns
     -------
     dict
-        What each name stands for.
+        The value of each name.
 
     Examples
     --------
@@ -116,14 +116,14 @@ class Pluggable(ABC):
 
     @abstractmethod
     def lay_out(self, layout: "Layout", prefix: str) -> str:
-        """Add what it calls and its numbers to a layout; return the expression of what the rule is given.
+        """Add the functions that it calls and its numbers to a layout; return the expression of the rule's argument.
 
         Parameters
         ----------
         layout : Layout
             Receives the functions and the numbers.
         prefix : str
-            What the names of its functions begin with.
+            The beginning of the names of its functions.
 
         Returns
         -------

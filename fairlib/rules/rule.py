@@ -1,4 +1,4 @@
-"""A rule is written as its box: plain Python that asks, by the names of its arguments, for what it needs.
+"""A rule is written as its box: plain Python that asks for what it needs by the names of its arguments.
 
 `seen`, `feedback`, `now`, `ridge`, `past`, `rng` and `p` come from the engine. An argument whose annotation says a
 size, such as ``low: PerArm``, is the rule's own memory, zero at the start. Every other argument is a setting. Draws,
@@ -65,7 +65,8 @@ class Seen(NamedTuple):
 class Feedback(NamedTuple):
     """What has just arrived: the rewards that came in since the rule was last asked, in the order of their arrival.
 
-    Where no feedback is late these are the rewards of the round before. In a round, what is seen at once comes first.
+    Where no feedback is late these are the rewards of the round before. In a round, rewards that are seen at once come
+    first.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ class Rule(FunctionHolder):
         return f"rule {self.__name__}({', '.join(self.arguments)})"
 
     def __reduce__(self) -> Any:
-        """Travel to another process by name where it has one: there the name stands for the rule, not its function."""
+        """Pickle the rule by its name where it has one: that name stands for the rule, not for its function."""
         found: Any = sys.modules.get(self.__module__)
         for part in self.__qualname__.split("."):
             found = getattr(found, part, None)
@@ -158,8 +159,8 @@ def rule(function: Annotated[Callable[..., Any], checks.InBody(checks.Function()
     is to be a whole number says ``: int``.
 
     The rule either fills `p`, which arrives full of zeros, with the probability of playing each arm, or returns the one
-    arm that it plays. Plain Python: it is compiled where Numba can, and interpreted, some hundred times slower, where
-    it can't.
+    arm that it plays. It is plain Python: compiled where Numba can compile it, and otherwise interpreted, some hundred
+    times slower.
 
     Parameters
     ----------
@@ -193,7 +194,7 @@ def rule(function: Annotated[Callable[..., Any], checks.InBody(checks.Function()
 
 
 def _sizes(annotation: Any) -> Any:
-    """Return the sizes that an annotation says: of one array, or of each in a named tuple; nothing if it says none."""
+    """Return the sizes in an annotation: of one array, or of each in a named tuple; nothing if there are none."""
     if isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields"):
         inside = {name: _sizes(each) for name, each in typing.get_type_hints(annotation, include_extras=True).items()}
         return (annotation, inside) if inside and all(inside.values()) else None
@@ -202,7 +203,7 @@ def _sizes(annotation: Any) -> Any:
 
 
 class Learner(NamedTuple):
-    """A policy inside a policy, with all that the engine gave: what `ask` needs."""
+    """A policy inside a policy, with all that the engine gave it, as `ask` needs it."""
 
     flat: Any
     params: Array
@@ -232,7 +233,7 @@ def ask(learner, p, t=0):
     p : ndarray, shape (K,)
         Receives the probabilities, unless the learner returns an arm. What is in it is wiped out first.
     t : int
-        The round that the learner is told that it is, if not 0, for one that begins late.
+        The round number that the learner is given, if not 0; for a learner that begins late.
 
     Returns
     -------

@@ -17,7 +17,7 @@ class CallSignature:
     Parameters
     ----------
     what : str
-        What messages call it.
+        Its name in messages.
     flat : str
         The arguments of the function that the engine calls, the settings in `params` and memory in `state`.
     gives : dict
@@ -25,13 +25,13 @@ class CallSignature:
     signature : numba signature
         The types of the arguments.
     answer : str
-        What becomes of what the function returns, around ``{}``.
+        The expression around the returned value, which is put at ``{}``.
     by_arm : bool
         Whether a setting is a number (or a row of numbers) for each arm, of which the function is given its arm's.
     numbers : str
         Where the flat function finds the settings.
     tuples : dict
-        The tuples among what it may ask for, by their names, for a look at what is asked of them.
+        The tuples that it may ask for, by their names, to check what is asked of them.
     sizes : tuple of str
         The sizes that its memory may have, besides whole numbers and settings; none if it can have no memory.
 

@@ -22,13 +22,13 @@ PACKAGE = pathlib.Path(__file__).parents[1]
 
 
 class FunctionHolder:
-    """What stands for a function that it holds: a rule."""
+    """An object that holds a function and stands for it: a rule."""
 
     function: Any
 
 
 class UndefinedError(NameError):
-    """A function uses a name that stands for nothing.
+    """A function uses a name that is not defined.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 class Step(NamedTuple):
-    """An instruction of a function, as `names_used` tells it.
+    """An instruction of a function, as `names_used` yields it.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Step(NamedTuple):
 
 
 def names_used(function: Any) -> Iterator[Step]:
-    """Tell the instructions of a function, and of those within it, by the names that they look up.
+    """Yield the instructions of a function, and of those within it, by the names that they look up.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def names_used(function: Any) -> Iterator[Step]:
 _KINDS = {"LOAD_GLOBAL": "global", "LOAD_NAME": "name", "LOAD_ATTR": "attribute", "LOAD_METHOD": "attribute"}
 
 
-@lru_cache(maxsize=1000)  # whoever makes many policies has the same rule looked through each time
+@lru_cache(maxsize=1000)  # code that makes many policies has the same rule looked through each time
 def _steps(function: types.CodeType) -> tuple[Step, ...]:
     steps = []
     for code in codes(function):
@@ -148,7 +148,7 @@ def _steps(function: types.CodeType) -> tuple[Step, ...]:
 
 
 def reached(function: Any, ours: bool = False) -> Iterator[tuple[str, Any]]:
-    """Name what a function looks at outside its arguments, in the order in which its code does.
+    """Yield what a function looks at outside its arguments, in the order in which its code does.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def reached(function: Any, ours: bool = False) -> Iterator[tuple[str, Any]]:
     Raises
     ------
     NameError
-        If the function uses a name that stands for nothing.
+        If the function uses a name that is not defined.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def snapshot(functions: Iterable[Any]) -> tuple[Any, ...]:
     Parameters
     ----------
     functions : iterable
-        Functions; what is not a reader's is passed over.
+        Functions; those that are not a reader's are passed over.
 
     Returns
     -------
@@ -244,7 +244,7 @@ def snapshot(functions: Iterable[Any]) -> tuple[Any, ...]:
     Raises
     ------
     NameError
-        If a function uses a name that stands for nothing.
+        If a function uses a name that is not defined.
 
     Examples
     --------
@@ -283,7 +283,7 @@ class _Itself:
 
 
 def _stamp(value: Any) -> Any:
-    """Return what is equal for the same value and for no other, whatever is later done to it."""
+    """Return an object that is equal for the same value and for no other, whatever is later done to the value."""
     if isinstance(value, int | float | complex | str | bytes | np.generic | None):
         return type(value), repr(value)  # 1, 1.0 and True are equal, and 0.0 and -0.0
     if isinstance(value, tuple):
@@ -294,10 +294,11 @@ def _stamp(value: Any) -> Any:
 
 
 def dependencies(values: Iterable[Any], as_code: bool = False) -> Iterator[bytes]:
-    """Say what functions do and what all that they reach is, so that another process can tell whether it is the same.
+    """Describe functions and all that they reach, so that another process can tell whether they are the same.
 
     A `snapshot` is of objects, and for one process. This is of text and numbers: the sources of functions and classes,
-    the reader's and the package's, and the values that they find beside them. What is a library's counts by its name.
+    the reader's and the package's, and the values that they find beside them. A function or class of a library counts
+    by its name.
 
     Parameters
     ----------
@@ -367,7 +368,7 @@ def dependencies(values: Iterable[Any], as_code: bool = False) -> Iterator[bytes
         try:
             for name, value in reached(each, ours=True):
                 yield repr((name, said(value))).encode()
-        except UndefinedError as error:  # a rule that is interpreted may come to know it later
+        except UndefinedError as error:  # an interpreted rule may find it defined later
             yield str(error).encode()
 
 
@@ -375,7 +376,7 @@ _sources: "weakref.WeakKeyDictionary[Any, str]" = weakref.WeakKeyDictionary()
 
 
 def _code(value: Any) -> str:
-    """Return what Python made of a function, without its docstring; of a class, what machine code knows of it."""
+    """Return what Python made of a function, without its docstring; for a class, what machine code knows of it."""
     if isinstance(value, type):  # a named tuple, or an exception, whose own methods Python runs
         return f"{value.__module__}.{value.__qualname__} {getattr(value, '_fields', ())}"
     parts = []
@@ -436,7 +437,7 @@ def unwrap(value: Any) -> Any:
 
 
 def is_reader_function(value: Any) -> bool:
-    """Say whether something is a function that neither the package nor a library has under its name.
+    """Return whether something is a function that neither the package nor a library has under its name.
 
     Parameters
     ----------
@@ -457,7 +458,7 @@ def is_reader_function(value: Any) -> bool:
 
 
 def is_reader_module(value: Any) -> bool:
-    """Say whether something is a module of the reader's own, whose functions are as good as those beside the rule."""
+    """Return whether something is a module of the reader's own, whose functions count like those beside the rule."""
     if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == PACKAGE.name:
         return False
     return getattr(value, "__file__", None) is not None and not is_library(value.__name__)
