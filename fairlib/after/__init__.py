@@ -1,6 +1,6 @@
-"""What came after the four papers, the shortest of it: chaining, floors, several plays, groups, and Nash regret.
+"""What came after the four papers, in short: chaining, floors, several plays, groups, and Nash regret.
 
-The package of the chapter of that name. Its modules: `policies`, and `theory`, what follows without playing.
+The package of the chapter of that name. Its modules: `policies`, and `theory`, bounds and shares that need no playing.
 """
 
 from fairlib.after import policies, theory

@@ -39,7 +39,7 @@ _ByGroup = Annotated[np.ndarray, "number"]
 
 @rule
 def chaining_rule(failure, seen, low: PerArm, high: PerArm, p):
-    """Play any arm of the chain that hangs from the highest interval, each with the same probability."""
+    """Play the arms of the chain from the highest interval down, each with the same probability."""
     for a in range(p.size):
         n = seen.observed[a]
         mean, width = 0.5, 0.5
@@ -56,7 +56,7 @@ def chaining_rule(failure, seen, low: PerArm, high: PerArm, p):
 
 @checked
 def chaining(failure: OpenProbability) -> Policy:
-    r"""Chaining (after Joseph et al., 2016): arms whose intervals hang together are played alike.
+    r"""Chaining (after Joseph et al., 2016): arms whose intervals are linked by overlaps are played alike.
 
     From the arm of the highest interval down, every interval that reaches the chain joins it, and the arms of the chain
     have the same probability. The widths, :math:`\sqrt{\ln(\pi^2 K N_a^2 / 3 \delta) / 2 N_a}`, are chosen here.
@@ -88,7 +88,7 @@ def chaining(failure: OpenProbability) -> Policy:
 
 @rule
 def batched_thompson_rule(every: int, draws: int, seen, rng, wins: PerArm, p):
-    """Play each arm with the probability that it is best, which is found by draws, now and then."""
+    """Play each arm with the probability that it is best, which is estimated by draws once every few rounds."""
     if (seen.t - 1) % every == 0:
         for a in range(p.size):
             wins[a] = 0
@@ -102,7 +102,7 @@ def batched_thompson_rule(every: int, draws: int, seen, rng, wins: PerArm, p):
 
 @checked
 def batched_thompson(every: PositiveInt, draws: PositiveInt) -> Policy:
-    """Thompson sampling as products run it, for rewards 0 and 1: the weights stand for a batch of rounds.
+    """Thompson sampling as products run it, for rewards 0 and 1: the weights are kept for a batch of rounds.
 
     An arm's weight is the share of the draws from the Beta posteriors in which it is the largest.
 
@@ -194,7 +194,7 @@ def scaled_floor_rule(floor, learner, p):
 
 @rule
 def projected_floor_rule(floor, learner, p):
-    """Take the same off every arm, but leave each the floor: the nearest probabilities that keep it."""
+    """Take the same amount off every arm, but leave each the floor: the nearest probabilities that keep it."""
     chances(learner, p)
     least, off = min(floor, 1.0 / p.size), 0.0
     for _ in range(p.size):  # each time round leaves one more at the floor, or is the last
@@ -211,14 +211,14 @@ def projected_floor_rule(floor, learner, p):
 def clipped_floor(learner: Policy, floor: UnitInterval) -> Policy:
     r"""Clip and renormalise, a floor that does not hold.
 
-    Of the learner's probabilities w the arm has :math:`\max(w_a, b) / (1 + S)`, where :math:`S = \sum_a (b - w_a)_+`.
+    From the learner's probabilities w, arm a gets :math:`\max(w_a, b) / (1 + S)`, where :math:`S = \sum_a (b - w_a)_+`.
 
     Parameters
     ----------
     learner : Policy
-        Whose probabilities are changed.
+        The policy whose probabilities are changed.
     floor : float
-        The probability b that is meant for each arm at least, from 0 to 1.
+        The least probability b that is meant for each arm, from 0 to 1.
 
     Returns
     -------
@@ -248,12 +248,12 @@ def clipped_floor(learner: Policy, floor: UnitInterval) -> Policy:
 def mixed_floor(learner: Policy, floor: UnitInterval) -> Policy:
     """Mix with uniform play: a floor that holds, and keeps the order of the arms.
 
-    Of the learner's probabilities w the arm has b + (1 - Kb) w. Where Kb is above 1 play is uniform.
+    From the learner's probability w an arm gets b + (1 - Kb) w. Where Kb is above 1, play is uniform.
 
     Parameters
     ----------
     learner : Policy
-        Whose probabilities are changed.
+        The policy whose probabilities are changed.
     floor : float
         The least probability b of each arm, from 0 to 1.
 
@@ -284,9 +284,9 @@ def scaled_floor(learner: Policy, floor: UnitInterval) -> Policy:
     Parameters
     ----------
     learner : Policy
-        Whose probabilities are changed.
+        The policy whose probabilities are changed.
     floor : float
-        The probability that is meant for each arm at least, from 0 to 1; above 1/K it is taken for 1/K.
+        The least probability that is meant for each arm, from 0 to 1; above 1/K it counts as 1/K.
 
     Returns
     -------
@@ -312,13 +312,13 @@ def scaled_floor(learner: Policy, floor: UnitInterval) -> Policy:
 def projected_floor(learner: Policy, floor: UnitInterval) -> Policy:
     r"""Project: a floor that holds, and moves the least probability.
 
-    Of the learner's probabilities w the arm has :math:`\max(w_a - \tau, b)`, with the :math:`\tau` for which they sum
+    From the learner's probabilities w, arm a gets :math:`\max(w_a - \tau, b)`, with the :math:`\tau` for which they sum
     to 1.
 
     Parameters
     ----------
     learner : Policy
-        Whose probabilities are changed.
+        The policy whose probabilities are changed.
     floor : float
         The least probability b of each arm, from 0 to 1. Above 1/K play is uniform.
 
@@ -344,7 +344,7 @@ def projected_floor(learner: Policy, floor: UnitInterval) -> Policy:
 
 @rule
 def fair_learn_plays_rule(shares, tolerance, learner, plays, seen, behind: PerArm, p):
-    """Serve the arms that have been behind for longest; what plays are left, the learner has."""
+    """Serve the arms that have been behind for longest; the learner has the plays that are left."""
     for a in range(p.size):
         behind[a] = shares[a] * (seen.t - 1) - seen.selected[a] - tolerance  # line 1
         if behind[a] > 0:
@@ -369,22 +369,22 @@ def fair_learn_plays(
     shares: Shares,
     tolerance: NonNegative = 0.0,
 ) -> Policy:
-    r"""FAIR-LEARN with several plays a round: any learner, but those who are behind are served first.
+    r"""FAIR-LEARN with several plays a round: any learner, but the arms that are behind are served first.
 
     Up to L arms that are more than the tolerance behind are served, in the order of
-    :math:`(r_a (t-1) - N_a(t-1) - \alpha)/r_a`, the number of rounds for which an arm has been behind. Of the learner's
-    other arms as many are played as there are plays left, each with its probability scaled down alike.
+    :math:`(r_a (t-1) - N_a(t-1) - \alpha)/r_a`, the number of rounds for which an arm has been behind. The plays that
+    are left go to the learner's other arms, whose probabilities are all scaled down by the same factor.
 
     Let :math:`m = \lceil K/L \rceil`. If no share is above :math:`1/m`, then
     :math:`r_a t - N_a(t) \le \alpha + (m - 1) r_a` always. If all shares are the same number r, then
-    :math:`r t - N_a(t) \le \alpha + \max_s (r s - \lfloor L s/K \rfloor)`, which is less than :math:`\alpha + 1`. Of
-    shares that differ and are above :math:`1/m` nothing is proved.
+    :math:`r t - N_a(t) \le \alpha + \max_s (r s - \lfloor L s/K \rfloor)`, which is less than :math:`\alpha + 1`.
+    Nothing is proved for shares that differ and are above :math:`1/m`.
 
     Parameters
     ----------
     learner : Policy
-        Who has the plays that are left; it may have memory, sees all rewards, and says how many plays a round there
-        are. If it plays several it must fill probabilities.
+        The policy that has the plays that are left; it may have memory, sees all rewards, and says how many plays a
+        round there are. If it plays several it must fill probabilities.
     shares : array_like, shape (K,)
         Share of the rounds that each arm is owed, from 0 to L/K.
     tolerance : float
@@ -428,7 +428,7 @@ def fair_learn_plays(
 
 @rule
 def fair_groups_rule(groups, shares, merit, number: int, seen, n: _ByGroup, total: _ByGroup, index: _ByGroup, p):
-    """Serve the group that is furthest behind, or else UCB1's; within it play by the merit of the means."""
+    """Serve the group that is furthest behind, or else UCB1's choice; within it play by the merit of the means."""
     for g in range(number):
         n[g], total[g] = 0, 0.0
     for a in range(p.size):
@@ -437,7 +437,7 @@ def fair_groups_rule(groups, shares, merit, number: int, seen, n: _ByGroup, tota
     for g in range(number):
         index[g] = shares[g] * (seen.t - 1) - n[g]  # line 1
     chosen = largest(index)
-    if index[chosen] <= 0:  # line 2: nobody is behind
+    if index[chosen] <= 0:  # line 2: no group is behind
         for g in range(number):
             index[g] = total[g] / n[g] + math.sqrt(2.0 * math.log(seen.t) / n[g]) if n[g] > 0 else math.inf
         chosen = largest(index)
@@ -496,7 +496,7 @@ def fair_groups(
 
 @rule
 def ncb_rule(horizon: int, c, seen, p):
-    """Play uniformly until some arm has paid a good deal; then the largest bound, whose width shrinks with the mean."""
+    """Play uniformly until some arm has paid enough; then the largest bound, whose width shrinks with the mean."""
     length, paid = math.log(horizon), 0.0
     for a in range(p.size):
         paid = max(paid, seen.total[a])
@@ -520,7 +520,7 @@ def ncb(horizon: Horizon, c: Positive = 3.0) -> Policy:
     Parameters
     ----------
     horizon : int
-        Number of rounds T, which this policy has to know; it plays no longer games.
+        Number of rounds T, which this policy has to know; it refuses longer games.
     c : float
         The constant of the paper, above 0; its theorem is for 3.
 

@@ -20,7 +20,7 @@ def guard_rounds(
     floor: Annotated[float, checks.InBody(checks.Real(0, 1, example=0.25))],
     tolerance: NonNegative = 0.0,
 ) -> float:
-    r"""Return what bounds the expected number of rounds that FAIR-LEARN forces on a learner with a floor.
+    r"""Return a bound on the expected number of rounds that FAIR-LEARN forces on a learner with a floor.
 
     .. math:: \frac{1 + \ln M}{\mathrm{kl}(r, b)}, \qquad M = K \Bigl(\frac{r (1 - b)}{b (1 - r)}\Bigr)^\alpha,
 
@@ -32,9 +32,9 @@ def guard_rounds(
     arms : int
         Number of arms K.
     share : float
-        What each arm is owed at most, r, in (0, 1).
+        The largest share r that an arm is owed, in (0, 1).
     floor : float
-        The probability b that the learner gives each arm at least, above the share and at most 1/K.
+        The least probability b that the learner gives each arm, above the share and at most 1/K.
     tolerance : float
         The unfairness tolerance :math:`\alpha`, at least 0.
 
@@ -64,12 +64,12 @@ def guard_rounds(
 def several_plays_deficit(
     shares: Shares, plays: Annotated[int, checks.InBody(checks.Integer(1, example=1))], tolerance: NonNegative = 0.0
 ) -> NDArray[np.float64]:
-    r"""Return how many plays behind its share each arm can be, whatever the learner, where several are played a round.
+    r"""Return how many plays behind its share each arm can be, whatever the learner, with several plays a round.
 
     .. math:: \alpha + (m - 1) r_a, \qquad m = \lceil K/L \rceil,
 
     for shares of at most :math:`1/m`, and :math:`\alpha + \max_s (r s - \lfloor L s/K \rfloor)` if all shares are the
-    same number r, at most :math:`L/K`. It is about `fair_learn_plays`, after every round.
+    same number r, at most :math:`L/K`. The bound holds for `fair_learn_plays`, after every round.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def calibrated_shares(means: Annotated[ArrayLike, checks.Numbers(0, 1)]) -> NDAr
     array([0.75, 0.25])
     """
     mu = np.asarray(means)
-    shares = np.full(mu.size, (1 - mu).prod() / mu.size)  # where nobody pays, a draw among all
+    shares = np.full(mu.size, (1 - mu).prod() / mu.size)  # where no arm pays, a draw among all
     for a in range(mu.size):
         ones = np.ones(1)  # how many of the others pay
         for other in np.delete(mu, a):

@@ -195,7 +195,7 @@ def fairx_lints(merit: Merit, prior_sd: PositiveScale = 1.0, reward_sd: Positive
 
 @rule
 def fairx_lineg_rule(epsilon, merit, now, ridge, p):
-    """Play by the merit of the means as the ridge regression has them, or with probability epsilon any arm."""
+    """Play by the merit of the means that the ridge regression estimates, or with probability epsilon any arm."""
     for a in range(p.size):
         p[a] = cut(dot(ridge.mean, now.contexts[a]), merit)
     play_by_merit(merit, p, 1, p)
@@ -204,7 +204,7 @@ def fairx_lineg_rule(epsilon, merit, now, ridge, p):
 
 @checked
 def fairx_lineg(merit: Merit, epsilon: UnitInterval, ridge: PositiveScale = 1.0) -> ContextPolicy:
-    r"""FairX-LinEG: play by the merit of the means as the ridge regression has them, and sometimes any arm at all.
+    r"""FairX-LinEG: play by the merit of the means that the ridge regression estimates, and sometimes any arm at all.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def fairx_lineg(merit: Merit, epsilon: UnitInterval, ridge: PositiveScale = 1.0)
 def _earned(merit: MeritFunctions, contexts: Any, mu: Any, slope: Any) -> float:
     """Return what the fair policy of a parameter earns, and find its gradient.
 
-    The slope of the merit is taken from a millionth of its range on either side.
+    The slope of the merit is a difference over a millionth of its range on either side.
     """
     z, push, weight, total = np.empty(len(contexts)), np.empty(len(contexts)), 0.0, 0.0
     for a in range(z.size):
@@ -292,16 +292,16 @@ def _ten_steps(merit: MeritFunctions, contexts: Any, ridge: Ridge, radius: float
 def _in_ellipsoid(
     merit: MeritFunctions, contexts: Any, ridge: Ridge, radius: float, u: Any, mu: Any, slope: Any
 ) -> float:
-    """Return what is earned at v = 2u / (1 + u.u), and find the parameter and the gradient with respect to u.
+    """Return the earnings at v = 2u / (1 + u.u), and find the parameter and the gradient with respect to u.
 
-    As u runs through all of space, v runs through the unit ball, so that a search for u has no edge to mind.
+    As u runs through all of space, v runs through the unit ball, so that a search for u has no boundary.
     """
     shrink = 2.0 / (1.0 + dot(u, u))
     for i in range(u.size):
         mu[i] = ridge.mean[i] + radius * shrink * dot(ridge.root[i], u)
     up = np.empty(u.size)
     value = _earned(merit, contexts, mu, up)
-    width(ridge.root, up, slope)  # the gradient with respect to v, but for the radius
+    width(ridge.root, up, slope)  # the gradient with respect to v, without the factor of the radius
     outward = shrink * dot(slope, u)
     for i in range(u.size):
         slope[i] = radius * shrink * (slope[i] - outward * u[i])
@@ -322,10 +322,10 @@ def _climb(merit: MeritFunctions, contexts: Any, ridge: Ridge, radius: float, u:
         for i in range(d):
             step[i] = scale * dot(inverse[i], slope)
             there[i] = u[i] + step[i]
-        if not dot(step, slope) > 1e-10 * (merit.high - merit.low):  # it promises next to nothing
+        if not dot(step, slope) > 1e-10 * (merit.high - merit.low):  # it can gain next to nothing
             break
         value = _in_ellipsoid(merit, contexts, ridge, radius, there, mu, other)
-        if not value > best:  # it was too long
+        if not value > best:  # the step was too long
             scale *= 0.5
             continue
         for i in range(d):
@@ -391,7 +391,7 @@ def most_favourable(
 ) -> NDArray[np.float64]:
     r"""Look for the parameter in the ellipsoid under which the fair policy earns most (Algorithm 3, line 7 as printed).
 
-    The problem has several local maxima and no known exact solution in more than a few dimensions, so that this finds a
+    The problem has several local maxima and no known exact solution in more than a few dimensions, so this finds a
     lower bound; the exact step on the box of `fairx_linucb` gives an upper one.
 
     Parameters
@@ -439,10 +439,10 @@ def most_favourable(
 def fairx_linucb_search(
     merit: Merit, radius: NonNegative, ridge: PositiveScale = 1.0, method: Method = "search"
 ) -> ContextPolicy:
-    """FairX-LinUCB (Algorithm 3) with the ellipsoid itself, in place of the box around it, for comparison.
+    """FairX-LinUCB (Algorithm 3) with the ellipsoid itself, instead of the box around it, for comparison.
 
-    Line 7 asks for the best parameter of the ellipsoid. It can't be had exactly: this policy plays by the best one that
-    a search finds, or by the one at which the paper's ten steps end.
+    Line 7 asks for the best parameter of the ellipsoid. It can't be found exactly: this policy plays by the best one
+    that a search finds, or by the one at which the paper's ten steps end.
 
     Parameters
     ----------

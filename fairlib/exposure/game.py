@@ -1,4 +1,4 @@
-"""The games in which each arm is owed exposure by its merit, on arms and with contexts, and what came of them."""
+"""The games in which each arm is owed exposure by its merit, on arms and with contexts, and their results."""
 
 import math
 from dataclasses import dataclass, field
@@ -113,7 +113,7 @@ def exposure_metrics(means, optimal, p, reward_regret: Number, fairness_regret: 
 
 @checked
 def games_of_low_merit(horizon: Annotated[int, checks.Integer(4)]) -> tuple[ExposureBandit, ExposureBandit]:
-    r"""Return the two games of Theorem 3.1.4, in which almost no merit stands against almost no merit.
+    r"""Return the two games of Theorem 3.1.4, in which both arms have almost no merit.
 
     With :math:`\theta = 1/\sqrt T` the merit is :math:`\max(x, \theta)`, the means are :math:`(\theta, 2\theta)` and
     :math:`(2\theta, 2\theta)`, and rewards are normal with variance 1/2.

@@ -72,7 +72,7 @@ def upper_merit(
     plays : int
         Number of arms m that are played each round, at most the number of arms.
     horizon : int, optional
-        Number of rounds T: it takes the place of t in the width. The policy plays no longer games.
+        Number of rounds T: it replaces t in the width. The policy refuses longer games.
 
     Returns
     -------
@@ -156,7 +156,8 @@ def upper_merit_kl(merit: Merit, arms: PositiveInt, horizon: Horizon) -> Policy:
     r"""Upper merit with the intervals of Chernoff's inequality, for rewards in [0, 1]. Not from the papers.
 
     After N rewards the interval is :math:`\{x : N\, \mathrm{kl}(\hat\mu, x) \le \ln(4KT^2)\}`. Near 0 and 1 it is much
-    narrower than that of `upper_merit`; so the policy learns merit equal to the mean, where some arms deserve nothing.
+    narrower than that of `upper_merit`; so the policy can learn merit equal to the mean, where some arms deserve
+    nothing.
 
     Parameters
     ----------
@@ -165,7 +166,7 @@ def upper_merit_kl(merit: Merit, arms: PositiveInt, horizon: Horizon) -> Policy:
     arms : int
         Number of arms K.
     horizon : int
-        Number of rounds T. The policy plays no longer games.
+        Number of rounds T. The policy refuses longer games.
 
     Returns
     -------
@@ -211,8 +212,8 @@ def fairx_ucb_rule(width, merit, seen, box: Box, p):
 def fairx_ucb(merit: Merit, width: NonNegative) -> Policy:
     r"""FairX-UCB (Algorithm 1), with the optimistic step of line 7 solved exactly.
 
-    Plays in proportion to the merit of the most favourable means in the box
-    :math:`\hat\mu_a \pm w_0 / \sqrt{N_a}`, cut to the merit's range.
+    It plays in proportion to the merit of the most favourable means in the box :math:`\hat\mu_a \pm w_0 / \sqrt{N_a}`,
+    cut to the merit's range.
 
     Parameters
     ----------

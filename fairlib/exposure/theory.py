@@ -1,4 +1,4 @@
-"""What is proved of the policies and of all others: widths, bounds and lower bounds."""
+"""What is proved of these policies and of all policies: widths, bounds and lower bounds."""
 
 import math
 from typing import Annotated
@@ -34,7 +34,7 @@ __all__ = [
 
 @checked
 def fairness_lower_bound(ratio: Positive, horizon: Horizons) -> NDArray[np.float64]:
-    r"""Bound from below the fairness regret that every policy has in one of two games (Theorems 3.1.4 and 3.1.5).
+    r"""Lower bound on the fairness regret of every policy in one of two games (Theorems 3.1.4 and 3.1.5).
 
     .. math:: \frac{1}{8e} \cdot \frac{\Lambda \sqrt T}{2 + \Lambda / \sqrt T}
         \ge \frac{1}{24 e} \Lambda \sqrt T \quad \text{for } \Lambda \le \sqrt T
@@ -159,7 +159,7 @@ def upper_merit_kl_fairness_bound(
     """
     mu, t = checks.vector("means", means, 0.0, 1.0), np.asarray(horizon, np.float64)
     if not mu.sum() > 0:
-        raise ValueError("means must not all be 0: then nobody deserves anything")
+        raise ValueError("means must not all be 0: then no arm deserves anything")
     level = np.log(4 * mu.size * t**2)
     bound: NDArray[np.float64] = 2 * mu.size - 1 + 8 * mu.size * np.sqrt(level * t * (1 + np.log(t)) / mu.sum())
     return bound
@@ -352,7 +352,7 @@ def fairx_ts_fairness_bound(game: ExposureBandit, horizon: Horizons) -> NDArray[
     ----------
     game : ExposureBandit
         The game, without delay and with a merit of minimum :math:`\gamma`, Lipschitz constant L and slope of the
-        logarithm :math:`\Lambda` on all of :math:`\mathbb R`. Of its arms only their number counts.
+        logarithm :math:`\Lambda` on all of :math:`\mathbb R`. Only the number of its arms counts.
     horizon : int or array_like of int
         Number of rounds T, one or many.
 
@@ -421,17 +421,17 @@ def _arms(game: ExposureBandit) -> int:
 
 
 def _slope(game: ExposureBandit | ContextExposureBandit) -> float:
-    """Return the merit's Lipschitz constant over its smallest value."""
+    """Return the merit's Lipschitz constant divided by its smallest value."""
     return game.merit.lipschitz / game.merit.minimum
 
 
 def _drawn_slope(game: ExposureBandit | ContextExposureBandit) -> float:
-    """Return what an error of a draw costs, by the slope of the merit or by that of its logarithm."""
+    """Return the cost of an error of a draw, by the slope of the merit or by that of its logarithm."""
     return min(2 * _slope(game), 4 * game.merit.log_lipschitz)
 
 
 def _wandering(arms: int, horizon: ArrayLike, failure: float) -> NDArray[np.float64]:
-    """Return what the widths of the arms played sum to, twice over: the term that both bounds share."""
+    """Return twice the sum of the widths of the arms played: the term that both bounds share."""
     rounds = np.asarray(horizon, np.float64)
     wandering = np.sqrt(2 * rounds * math.log(4 / failure)) + 2 * np.sqrt(arms * rounds)
     bound: NDArray[np.float64] = 2 * fairx_ucb_width(arms, horizon, failure=failure) * wandering
@@ -439,7 +439,7 @@ def _wandering(arms: int, horizon: ArrayLike, failure: float) -> NDArray[np.floa
 
 
 def _seldom(product: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what draws cost that are far off, for the number of arms times that of rounds."""
+    """Return the cost of draws that are far off, for the number of arms times that of rounds."""
     with np.errstate(divide="ignore"):
         return 1 / (math.sqrt(2 * math.pi) * np.log(product))
 
@@ -448,13 +448,13 @@ def _seldom(product: NDArray[np.float64]) -> NDArray[np.float64]:
 def linucb_radius(
     dimension: PositiveInt, horizon: Horizons, *, failure: OpenProbability, norm: NonNegative = 1.0
 ) -> NDArray[np.float64]:
-    r"""Return the radius with which the ellipsoids hold the parameter throughout (Proposition A.6.1, sharpened).
+    r"""Return the radius with which all ellipsoids hold the parameter (Proposition A.6.1, sharpened).
 
     .. math:: \sqrt{\beta_T} = W + \sqrt{d \ln(1 + T/d) + 2 \ln(2/\delta)}
 
     With probability :math:`1 - \delta/2` no ellipsoid of the first T rounds misses :math:`\mu^\star`, for ridge 1,
-    contexts in the unit ball and 1-sub-Gaussian noise. The paper has :math:`2\ln(\pi^2 T^2/3\delta)` in place of the
-    last term, from a union over rounds that its tool does not need (erratum E-F11b).
+    contexts in the unit ball and 1-sub-Gaussian noise. The paper has :math:`2\ln(\pi^2 T^2/3\delta)` instead of the
+    last term, from a union bound over rounds that its tool does not need (erratum E-F11b).
 
     Parameters
     ----------

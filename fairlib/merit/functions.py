@@ -61,7 +61,7 @@ BEST = CallSignature(
     gives={"low": "low", "high": "high", "c": "c"},
     signature=float64(float64[::1], float64, float64, float64),
 )
-"""How what maximises ``f(x) (x - c)`` over an interval is called."""
+"""How a function that maximises ``f(x) (x - c)`` over an interval is called."""
 
 SOLVE = CallSignature(
     what="the optimistic step of a merit function",
@@ -70,25 +70,25 @@ SOLVE = CallSignature(
     signature=None,  # it is only ever called by rules
     numbers="merit.params",
 )
-"""How what fills the optimistic means of a box is called."""
+"""How a function that fills in the optimistic means of a box is called."""
 
 
 Slope = Annotated[float, checks.Real(0, sys.float_info.max, infinity=True, example=3.0)]
 
 
 class Merit(Pluggable):
-    """A merit function on a range of means; made by `exponential`, `power`, `clipped`, or of a reader's own.
+    """A merit function on a range of means; made by `exponential`, `power` or `clipped`, or from your own function.
 
     Parameters
     ----------
     name : str
-        What figures call it.
+        Its name in figures.
     value : callable
-        Returns the merit of an arm of mean `x`, which it asks for; its other arguments are settings. Plain Python with
-        `math`; it may call functions of the reader's own, and is compiled with the policies that play by it.
+        Returns the merit of an arm of mean `x`, which it asks for; its other arguments are settings. It is plain Python
+        with `math`, may call other functions of the reader's, and is compiled with the policies that play by it.
     best : callable, optional
         Asks for `low`, `high` and `c` and returns the x in [low, high] that maximises ``f(x) * (x - c)``; its other
-        arguments are settings. By default that is searched for, which takes some hundred calls of `value`.
+        arguments are settings. By default the maximum is searched for, which takes some hundred calls of `value`.
     low, high : float
         The range of means that the merit is for.
     minimum : float
@@ -104,7 +104,7 @@ class Merit(Pluggable):
         The optimistic step where it can be taken faster than by Dinkelbach's iteration: asks for `low`, `high` and
         `mu`, and fills `mu`.
     **settings
-        What `value`, `best` and `solve` are set with, by the names of their arguments.
+        The settings of `value`, `best` and `solve`, by the names of their arguments.
 
     Attributes
     ----------
@@ -119,8 +119,7 @@ class Merit(Pluggable):
         If `name` is not a string, `value`, `best` or `solve` can't be called, a setting is missing or unknown, a number
         is of the wrong kind, the range is empty, or the merit is nan, not positive or above 1e305 somewhere on a grid
         of 1,001 points of the range; if it is below `minimum` there, or steeper than its slopes say, or falls although
-        it is `rising`; or if `best` is
-        bettered by a point of the grid, or `solve` by Dinkelbach's iteration.
+        it is `rising`; or if a point of the grid is better than `best`, or Dinkelbach's iteration better than `solve`.
 
     Examples
     --------
@@ -202,7 +201,7 @@ class Merit(Pluggable):
         return f"Merit({self.name!r})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave to each process what it makes itself."""
+        """Leave out of a pickle what each process makes itself."""
         return {name: value for name, value in vars(self).items() if name != "_functions"}
 
     @property
@@ -230,7 +229,7 @@ class Merit(Pluggable):
         return f"MeritFunctions({prefix}value_flat, {prefix}best_flat, {solve}, {', '.join(numbers)})"
 
     def _look(self) -> None:
-        """Refuse what a grid shows to be no merit function, or not the one that it is said to be."""
+        """Refuse a function that a grid shows to be no merit function, or not to have the stated properties."""
         grid, said = np.linspace(self.low, self.high, 1001), f"the merit {self.name!r} must"
         play = self.functions
         try:
@@ -407,7 +406,7 @@ def power(scale: Positive, exponent: Annotated[float, checks.Real(1, 1e6, exampl
     Raises
     ------
     TypeError, ValueError
-        If `scale` is not positive or `exponent` is below 1.
+        If `scale` is not positive or `exponent` is not a number from 1 to a million.
 
     Examples
     --------
@@ -586,7 +585,7 @@ def fair_policy(
     """
     merits = merit(checks.vector("means", means, merit.low, merit.high))
     shares = checks.integer("plays", plays, 1, merits.size) * merits / merits.sum()
-    if shares.max() > 1 + 1e-9:  # some arm is in every round, and the others divide the rest
+    if shares.max() > 1 + 1e-9:  # some arm is in every round, and the others share the rest
         share_out(merits, plays)
         return merits
     return shares

@@ -168,14 +168,14 @@ def dinkelbach(merit: MeritFunctions, low: Any, high: Any, mu: Any) -> None:
 
 @helper
 def search_best(value: Any, params: Any, low: float, high: float, slope: float, c: float) -> float:
-    """Search for the x in [low, high] with the largest ``f(x) (slope x - c)``: of 65 points, then by golden sections.
+    """Search for the x in [low, high] with the largest ``f(x) (slope x - c)``: on 65 points, then by golden sections.
 
     Parameters
     ----------
     value : callable
         The merit function, ``value(params, x)``.
     params : ndarray
-        What it is set with.
+        Its settings.
     low, high : float
         The interval.
     slope, c : float

@@ -1,4 +1,4 @@
-"""The game in which each arm is owed a share of the plays, and what came of it."""
+"""The game in which each arm is owed a share of the plays, and its result."""
 
 import math
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from fairlib.core import Bandit, BoundRule, Number, Result, arm_metrics, earned
 __all__ = ["SharesResult", "SharedBandit", "shares_metrics"]
 
 Shares = Annotated[ArrayLike, checks.Numbers(0, 1, example=[0.25, 0.125])]
-"""What each arm is owed, as the package's functions take it; that it fits the game is checked by each."""
+"""The shares, as the package's functions take them; each function checks that they fit the game."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

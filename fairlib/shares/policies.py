@@ -51,7 +51,7 @@ def fair_learn(learner: Policy, shares: Shares, tolerance: NonNegative = 0.0) ->
     Parameters
     ----------
     learner : Policy
-        Who plays while nobody is behind; it may have memory, and sees all rewards.
+        The policy that plays while no arm is behind; it may have memory, and sees all rewards.
     shares : array_like, shape (K,)
         Share of the rounds that each arm is owed, at least 0 and below 1/K.
     tolerance : float
@@ -155,7 +155,7 @@ def t_fair_ucb(shares: Shares, horizon: Horizon) -> Policy:
     shares : array_like, shape (K,)
         Share of the rounds that each arm is owed, at least 0 and below 1/K.
     horizon : int
-        Number of rounds T, which this policy has to know; it plays no longer games.
+        Number of rounds T, which this policy has to know; it refuses longer games.
 
     Returns
     -------
@@ -271,7 +271,7 @@ def fair_by_deadline(learner: Policy, shares: Shares, tolerance: Annotated[int, 
     Parameters
     ----------
     learner : Policy
-        Who plays while a round can be spared; it may have memory, and sees all rewards.
+        The policy that plays while a round can be spared; it may have memory, and sees all rewards.
     shares : array_like, shape (K,)
         Share of the rounds that each arm is owed, at least 0, summing to at most 1.
     tolerance : int
@@ -318,7 +318,7 @@ def fair_by_deadline(learner: Policy, shares: Shares, tolerance: Annotated[int, 
 
 @rule
 def fair_in_windows_rule(shares, tolerance, credit, learner, seen, behind: PerArm, before: PerArm, p):
-    """Serve the arm that is furthest behind, where plays of long ago are forgotten."""
+    """Serve the arm that is furthest behind, when plays of long ago are forgotten."""
     for a in range(p.size):
         if seen.t > 1:
             played = seen.selected[a] - before[a]
@@ -339,7 +339,7 @@ def fair_in_windows(learner: Policy, shares: Shares, tolerance: NonNegative = 0.
     Parameters
     ----------
     learner : Policy
-        Who plays while nobody is behind; it may have memory, and sees all rewards.
+        The policy that plays while no arm is behind; it may have memory, and sees all rewards.
     shares : array_like, shape (K,)
         Share of the rounds that each arm is owed, at least 0 and below 1/K.
     tolerance : float
@@ -366,7 +366,7 @@ def fair_in_windows(learner: Policy, shares: Shares, tolerance: NonNegative = 0.
 
     Examples
     --------
-    An early friend, who plays the last arm for 1,000 rounds and never again:
+    The early friend plays the last arm for 1,000 rounds and never again:
 
     >>> import fairlib as fl
     >>> friend = fl.Policy("early friend", lambda seen, p: 2 if seen.t <= 1000 else 0)
@@ -390,7 +390,7 @@ def fair_in_windows(learner: Policy, shares: Shares, tolerance: NonNegative = 0.
 
 @rule
 def windows_by_deadline_rule(shares, credit, learner, seen, behind: PerArm, before: PerArm, p):
-    """Of the arms that a play would put less than a whole play ahead, serve the one that is due first."""
+    """Among the arms that a play would put less than a whole play ahead, serve the one that is due first."""
     for a in range(p.size):
         if seen.t > 1:
             played = seen.selected[a] - before[a]
@@ -414,7 +414,7 @@ def windows_by_deadline(learner: Policy, shares: Shares, credit: Annotated[float
     Parameters
     ----------
     learner : Policy
-        Who plays while no arm is due; it may have memory, and sees all rewards.
+        The policy that plays while no arm is due; it may have memory, and sees all rewards.
     shares : array_like, shape (K,)
         Share of the rounds that each arm is owed, at least 0, summing to at most 1.
     credit : float
@@ -439,7 +439,7 @@ def windows_by_deadline(learner: Policy, shares: Shares, credit: Annotated[float
 
     Examples
     --------
-    An early friend, and shares that leave little over:
+    The same early friend, with shares that leave few rounds over:
 
     >>> import fairlib as fl
     >>> friend = fl.Policy("early friend", lambda seen, p: 2 if seen.t <= 1000 else 0)
@@ -467,7 +467,7 @@ def sighted_turns(arms: PositiveInt, share: Annotated[float, checks.InBody(check
     arms : int
         Number of arms K.
     share : float
-        What an arm is owed at most, r, at least 0 and below 1/K.
+        The largest share r that an arm is owed, at least 0 and below 1/K.
 
     Returns
     -------

@@ -168,11 +168,11 @@ def t_fair_ucb_bound(game: SharedBandit, horizon: Horizons) -> NDArray[np.float6
 def window_plays(
     shares: Shares, window: PositiveInt, credit: Annotated[float, checks.Real(1)] = 1.0
 ) -> NDArray[np.int64]:
-    r"""Return how many plays of each arm any so many rounds in a row have at least, whatever the learner does.
+    r"""Return how many plays of each arm any window of so many rounds has at least, whatever the learner does.
 
     .. math:: \lfloor r_a w - (1 + c) \rfloor + 1
 
-    or none where that is negative. It is about `windows_by_deadline`.
+    or none where that is negative. The bound holds for `windows_by_deadline`.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def sighted_shares_bound(
     horizon : int or array_like of int
         Number of rounds T, one or many; the policy runs with a failure of 1/T for each.
     share : float
-        What an arm is owed at most, r, at least 0 and below 1/K.
+        The largest share r that an arm is owed, at least 0 and below 1/K.
     noise : float
         The noise is :math:`\sigma`-sub-Gaussian; at least 0. Expected rewards are in [0, 1].
     norm : float
@@ -269,7 +269,7 @@ _FAILURES = 1 + np.pi**2 / 3  # plays that a failed confidence interval costs, w
 def _plays(
     game: SharedBandit, horizon: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the gaps of the wrong arms, the plays it takes to tell them, and the plays that they are owed."""
+    """Return the gaps of the worse arms, the plays it takes to tell them, and the plays that they are owed."""
     check_no_delay(game)
     gaps, rounds = mean_gaps(game), np.asarray(horizon, np.float64)[..., None]
     wrong, shares = gaps > 0, _below_one_in_k(game.shares, None)  # below 1/K, as the policies want them
