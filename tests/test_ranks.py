@@ -25,7 +25,7 @@ PEOPLE = twoyear()
 FEATURES = standardized(PEOPLE.features)
 POOL = rk.employer(FEATURES, PEOPLE.groups, PEOPLE.rewards, arms=10, sd=0.2)
 PAIR = rk.employer(FEATURES, PEOPLE.groups % 2, PEOPLE.rewards)
-# So few people that everybody comes again: a rank counts those with the same reward, too.
+# So few people that each comes again: a rank counts those with the same reward, too.
 FEW = np.random.default_rng(0).standard_normal((12, 3))
 FEW_PAIR = rk.employer(FEW, np.arange(12) % 2, FEW @ [1.0, 2.0, 3.0], sd=0.2)
 FEW_POOL = rk.employer(FEW, np.arange(12) % 3, FEW @ [1.0, 2.0, 3.0], arms=4, sd=0.2)
@@ -321,7 +321,7 @@ def greedily(ridge):
 
 
 def oful_of_the_code(exploration, ridge):
-    """Play the upper bound of the public code, with the determinant as it stands there."""
+    """Play the upper bound of the public code, with the determinant as there."""
 
     def choose(t, contexts, groups, past, rng):
         d = contexts.shape[1]
@@ -382,7 +382,7 @@ def test_who_is_below_is_decided_by_the_last_bit():
     rk.policies.count_at_most(one, contexts, each, 0, 3, np.zeros(1), counts)
     assert counts.tolist() == [1, 2, 3]
     rk.policies.count_at_most(0 * one, contexts, each, 0, 3, np.zeros(1), counts)
-    assert counts.tolist() == [3, 3, 3]  # nobody is better than another yet
+    assert counts.tolist() == [3, 3, 3]  # no candidate is better than another yet
     past = Past(contexts[:, None], np.zeros((3, 1), int), np.zeros(3, int), np.zeros(3))
     now = Now(4, contexts, np.zeros(3, int))
     rk.policies.ranks_in_groups(one, now, past, 0, 3, np.zeros(1), ranks)
@@ -404,7 +404,7 @@ def test_a_group_not_seen_yet_has_a_random_rank_or_one_half():
         for t in (1, 2, 3):
             assert agent.ask(t, rng, np.array(now)[:, None], np.array(groups)) == -1
         assert agent.p.tolist() == expected
-    # By lot the newcomer beats nobody whose rank is 1, anybody whose rank is 0, and one at 1/2 every other time.
+    # By lot the newcomer never beats a rank of 1, always one of 0, and one of 1/2 every other time.
     policy = rk.fair_greedy_v2(noise=1e-9)
     agent = Agent(policy, policy.bound_rule.interpreted, {"K": 2, "d": 1, "G": 2, "T": 3})
     agent.past = past
@@ -686,7 +686,7 @@ X, Y = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1.0, 2.0, 3.0]
             "shares must be 2 numbers, one a group, with sum 1",
         ),
         (lambda: rk.employer(X, [0, 1], Y), ValueError, "groups and rewards must have 3 numbers"),
-        (lambda: rk.employer(X, [0, 1, 3], Y), ValueError, r"somebody in each, not \[0, 1, 3\]"),
+        (lambda: rk.employer(X, [0, 1, 3], Y), ValueError, r"a person in each, not \[0, 1, 3\]"),
         (lambda: rk.employer(X, [0, 0, 0], Y), ValueError, "groups must run from 0 to at least 1"),
         (
             lambda: rk.employer(X, [0, 1, 1], Y, parameter=np.ones(7)),

@@ -28,7 +28,7 @@ class SemiResult(Result):
         Expected reward of the optimal fair policy less that of the policy where that is positive, summed over the
         rounds so far (equation 5).
     signed_regret : ndarray, shape (runs, R)
-        The same without cutting each round's term at 0: what `fairlib.exposure.ExposureResult`, after its paper, has as
+        The same without cutting each round's term at 0: `fairlib.exposure.ExposureResult`, after its paper, calls this
         the reward regret.
     fairness_regret : ndarray, shape (runs, R)
         Distance :math:`\sum_a |p^\star_a - p_{t,a}|` to the optimal fair policy, summed over the rounds so far
@@ -69,7 +69,7 @@ class SemiBandit(Bandit):
     >>> SemiBandit(fl.bernoulli([0.9, 0.5, 0.5, 0.5]), plays=2, merit=power(2, 4)).optimal.round(3)
     array([0.813, 0.396, 0.396, 0.396])
 
-    An arm that deserves more than every round is in every round, and the others divide the rest:
+    An arm that deserves more than every round is in every round, and the others share the rest:
 
     >>> SemiBandit(fl.bernoulli([0.9, 0.1, 0.1]), plays=2, merit=power(9, 1)).optimal
     array([1. , 0.5, 0.5])
@@ -95,7 +95,7 @@ class SemiBandit(Bandit):
 
     @checked
     def quantiles(self, q: Quantile) -> NDArray[np.float64]:
-        """Within how many rounds a share q of each arm's rewards arrives (equation 2).
+        """Return within how many rounds a share q of each arm's rewards arrives (equation 2).
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""How late the feedback is: laws of the delay whose quantiles are known. A reader's own is a `fairlib.Delay`."""
+"""How late the feedback is: laws of the delay whose quantiles are known. Your own is a `fairlib.Delay`."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -59,13 +59,13 @@ class Law(Delay):
     draw : callable
         Returns how many rounds late a reward is, as for `Delay`.
     name : str
-        What figures call it.
+        Its name in figures.
     quantiles : callable
         ``quantiles(q, means)`` returns, per arm, the smallest number of rounds within which a share q of the rewards
         arrives (equation 2), infinite where less than that ever arrives. The arms' means matter only where the delay
         depends on the reward.
     **settings
-        What `draw` is set with.
+        The settings of `draw`.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def fixed(rounds: Rounds) -> Law:
 
 
 def geometric_draw(scale, rng):
-    """Return the number of tosses up to the first success: an exponential variate, rounded up; never past counting."""
+    """Return the tosses up to the first success: an exponential variate, rounded up; infinite beyond 10^15."""
     late = scale * rng.standard_exponential()
     return 1.0 + math.floor(late) if late < 1e15 else math.inf
 
@@ -152,7 +152,7 @@ def geometric(probability: Annotated[ArrayLike, checks.Numbers(high=1, above=0)]
     ----------
     probability : array_like, shape (K,)
         Probability of arriving in the next round, above 0 and at most 1; the mean delay is 1 over it. A delay of more
-        than 10^15 rounds is never.
+        than 10^15 rounds counts as never.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def geometric(probability: Annotated[ArrayLike, checks.Numbers(high=1, above=0)]
 
 
 def pareto_draw(index, rng):
-    """Return a Pareto delay of scale 1, rounded up; never if it is past counting."""
+    """Return a Pareto delay of scale 1, rounded up; infinite beyond 10^15."""
     power = -math.log(1.0 - rng.random()) / index
     return math.ceil(math.exp(power)) if power < 34.0 else math.inf
 
@@ -279,7 +279,7 @@ def _biased_quantiles(one: Array, zero: Array, q: float, means: Array) -> Array:
 
 @checked
 def biased(when_one: Rounds, when_zero: Rounds) -> Law:
-    """Let the delay tell the reward: rewards are 0 or 1, and each has a delay of its own.
+    """Let the delay depend on the reward: rewards are 0 or 1, and each of the two has a delay of its own.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def biased(when_one: Rounds, when_zero: Rounds) -> Law:
 
 
 def log_normal_draw(centre, sigma, rng):
-    """Return a log-normal delay, rounded down; never if it is past counting."""
+    """Return a log-normal delay, rounded down; infinite beyond 10^15."""
     power = rng.normal(centre, sigma)
     return math.floor(math.exp(power)) if power < 34.0 else math.inf
 
@@ -379,7 +379,7 @@ def empirical(delays: Sequence[ArrayLike]) -> Law:
     Parameters
     ----------
     delays : sequence of array_like
-        For each arm the delays that were recorded, in rounds; infinity for what never came.
+        For each arm the delays that were recorded, in rounds; infinity for rewards that never came.
 
     Returns
     -------

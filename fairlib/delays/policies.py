@@ -1,4 +1,4 @@
-"""FCUCB-D and FCTS-D, OP-FCUCB-D and OP-FCTS-D, a policy with two boxes, and the paper's rivals."""
+"""FCUCB-D and FCTS-D, OP-FCUCB-D and OP-FCTS-D, a policy with two boxes, and the paper's baselines."""
 
 import math
 from typing import Annotated, Any, NamedTuple
@@ -51,16 +51,16 @@ Radius = Annotated[
 def dependent_rounding(probabilities: Any, rng: Any) -> Any:
     """Choose arms with given probabilities, as many as they sum to (Gandhi et al., 2006).
 
-    Two arms that are neither in nor out gamble against each other: one gains what the other loses, until one of them
-    is settled. The stakes are such that nobody's probability changes on average. The engine does the same job with
-    one random number (`fairlib.core.select`); here arms are never chosen together more often than independent ones.
+    Two arms that are neither in nor out are paired: one gains what the other loses, until one of them is settled. No
+    arm's probability changes on average. The engine does the same job with one random number (`fairlib.core.select`);
+    here arms are never chosen together more often than independent ones.
 
     Parameters
     ----------
     probabilities : ndarray, shape (K,)
         Probability of each arm, in [0, 1], summing to a whole number L.
     rng : numpy.random.Generator
-        Where chance comes from.
+        The stream of random numbers.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def dependent_rounding(probabilities: Any, rng: Any) -> Any:
     plays = round(whole)
     if abs(whole - plays) > 1e-9:
         raise ValueError("probabilities must sum to a whole number, the number of plays")
-    i = 0  # the one arm before j that may still be neither in nor out
+    i = 0  # the only arm before j that may still be neither in nor out
     for j in range(1, p.size):
         if not 1e-12 < p[i] < 1.0 - 1e-12:
             i = j
@@ -159,7 +159,7 @@ def fcucb_d_rule(plays, base, slope, merit, seen, box: Box, p):
 def fcucb_d(merit: Merit, arms: PositiveInt, plays: Plays, radius: Radius | None = None) -> Policy:
     r"""FCUCB-D (Algorithm 1), with the optimistic step of line 9 solved exactly.
 
-    Plays in proportion to the merit of the most favourable means in the box :math:`\hat\mu_a \pm c_{t,a}`. Here
+    It plays in proportion to the merit of the most favourable means in the box :math:`\hat\mu_a \pm c_{t,a}`. Here
     :math:`\hat\mu_a` is the mean of the M rewards that have arrived, and
     :math:`c_{t,a} = \sqrt{\ln(4LKt) / (M \vee 1)}`.
 
@@ -222,7 +222,7 @@ def upper_merit_delayed(merit: Merit, arms: PositiveInt, plays: Plays, radius: R
     r"""Upper merit with several plays and late feedback: by the largest merit in FCUCB-D's intervals.
 
     Not from the papers. For merits whose optimistic step takes every upper end, such as ``power(2, 4)``, it is FCUCB-D;
-    it needs no Assumption 1: an arm whose part would be above 1 is in every round.
+    it does not need Assumption 1: an arm whose probability would be above 1 is in every round.
 
     Parameters
     ----------
@@ -439,7 +439,7 @@ def op_fcts_d(merit: Merit, arms: PositiveInt, plays: Plays) -> Policy:
 
 
 class TwoBoxes(NamedTuple):
-    """Memory of Two-box: the safe box and the narrow one, as how far each end has moved inwards from 0 or from 1."""
+    """Memory of Two-box: for the safe box and the narrow one, how far each end has moved inwards from 0 or from 1."""
 
     bottom: PerArm
     roof: PerArm
@@ -449,7 +449,7 @@ class TwoBoxes(NamedTuple):
 
 @rule
 def two_box_rule(plays, narrow, safe, merit, seen, ends: TwoBoxes, refuted: Number, box: Box, p):
-    """Play by the merit of the most favourable means in what two boxes share, or in the safe one if that is nothing."""
+    """Play by the merit of the most favourable means in the overlap of two boxes, or in the safe box if it is empty."""
     if take_turns(seen.t, plays, p):
         return
     for a in range(p.size):  # line 1
@@ -473,11 +473,11 @@ def two_box_rule(plays, narrow, safe, merit, seen, ends: TwoBoxes, refuted: Numb
 
 @checked
 def two_box(merit: Merit, arms: PositiveInt, plays: Plays, horizon: Horizon) -> Policy:
-    r"""Two-box: one policy for delays of either kind, which it need not be told. Ours, not the paper's.
+    r"""Two-box: one policy for delays of either kind, which it need not know. Ours, not the paper's.
 
     The safe box is OP-FCUCB-D's, the narrow box FCUCB-D's, each the intersection of those of all rounds so far. While
-    they meet, the policy is optimistic in what they share; once they do not, the delays must depend on the rewards,
-    and it keeps to the safe box.
+    they overlap, the policy is optimistic in the overlap; once they do not, the delays must depend on the rewards, and
+    it keeps to the safe box.
 
     Parameters
     ----------
@@ -488,7 +488,7 @@ def two_box(merit: Merit, arms: PositiveInt, plays: Plays, horizon: Horizon) -> 
     plays : int
         Number of arms L that are played each round, from 1 to K.
     horizon : int
-        Number of rounds T, in the radii :math:`\sqrt{\ln(4LKT)/M}` and :math:`\sqrt{\ln(6LKT)/N}`. It plays no longer
+        Number of rounds T, in the radii :math:`\sqrt{\ln(4LKT)/M}` and :math:`\sqrt{\ln(6LKT)/N}`. It refuses longer
         games.
 
     Returns
@@ -521,7 +521,7 @@ def two_box(merit: Merit, arms: PositiveInt, plays: Plays, horizon: Horizon) -> 
 
 
 class Notes(NamedTuple):
-    """Memory of recent half: how much had arrived of each arm, and its sum, in rounds eight to a doubling."""
+    """Memory of recent half: how many rewards of each arm had arrived, and their sum, at eight rounds per doubling."""
 
     observed: Annotated[Array, 512, "K"]
     total: Annotated[Array, 512, "K"]
@@ -529,7 +529,7 @@ class Notes(NamedTuple):
 
 @rule
 def recent_half_rule(plays, merit, seen, notes: Notes, p):
-    """Play by the merit of the mean of what arrived in the second half of the game, kept to what is possible."""
+    """Play by the merit of the mean of what arrived in the second half of the game, cut to the possible means."""
     if take_turns(seen.t, plays, p):
         return
     half = int(8 * math.log2(seen.t))  # line 1; nine places on is this round's, later rounds write over it
@@ -547,9 +547,9 @@ def recent_half_rule(plays, merit, seen, notes: Notes, p):
 def recent_half(merit: Merit, arms: PositiveInt, plays: Plays) -> Policy:
     r"""Recent half: one policy for delays of either kind, without boxes, horizon or test. Ours, not the paper's.
 
-    Plays in proportion to the merit of the mean of what arrived in the second half of the game, or a little more of
-    it, moved into the interval from the pessimistic to the optimistic estimate, where the mean of all rewards lies.
-    What arrived late because of what it was misleads only until it is older than half of the game.
+    It plays in proportion to the merit of the mean of what arrived in the second half of the game, or in a slightly
+    longer part, moved into the interval from the pessimistic to the optimistic estimate, where the mean of all rewards
+    lies. A reward that arrived late because of its value misleads only until it is older than half of the game.
 
     Parameters
     ----------
@@ -586,7 +586,7 @@ def recent_half(merit: Merit, arms: PositiveInt, plays: Plays) -> Policy:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The paper's rivals
+# The paper's baselines
 
 
 @rule
@@ -603,15 +603,15 @@ def cucb_d_rule(plays, base, slope, seen, p):
 
 @checked
 def cucb_d(plays: Annotated[int, checks.Integer(1, example=1)], radius: Radius = (0.0, 1.5)) -> Policy:
-    r"""CUCB-D: the arms of the largest upper bounds, with no thought of fairness (after Chen, Wang and Yuan, 2013).
+    r"""CUCB-D: the arms of the largest upper bounds, without fairness (after Chen, Wang and Yuan, 2013).
 
     Parameters
     ----------
     plays : int
         Number of arms L that are played each round.
     radius : tuple of two floats
-        Numbers :math:`(a, b)` of the radius :math:`\sqrt{(a + b \ln t) / (M \vee 1)}`; by default CUCB's own, with
-        b = 3/2. The paper does not say which it took, its public code takes b = L + 1.
+        Numbers :math:`(a, b)` of the radius :math:`\sqrt{(a + b \ln t) / (M \vee 1)}`; by default CUCB's own, with b =
+        3/2. The paper does not say which it took; its public code takes b = L + 1.
 
     Returns
     -------
@@ -700,7 +700,8 @@ def fgreedy_d(merit: Merit, arms: PositiveInt, plays: Plays, epsilon: UnitInterv
     Returns
     -------
     Policy
-        The policy. The coin that decides on exploring is tossed before the round, and the regrets count what it says.
+        The policy. Whether a round explores is drawn before the round, and the regrets count the probabilities after
+        that draw.
 
     Raises
     ------
@@ -736,14 +737,14 @@ def late_start(
     learner: Annotated[Policy, checks.Instance(Policy, "a Policy, such as fcts_d(power(2, 4), 7, 3)")],
     rounds: PositiveInt,
 ) -> Policy:
-    """Let a policy begin late, after some rounds in which the arms take turns: how the paper's public code starts.
+    """Let a policy begin late, after some rounds in which the arms take turns, as the paper's public code does.
 
     Parameters
     ----------
     learner : Policy
         The policy; it sees what the first rounds brought, and counts its own rounds from 1.
     rounds : int
-        How many rounds come first, at least 1.
+        The number of rounds before it begins, at least 1.
 
     Returns
     -------

@@ -87,7 +87,7 @@ def fcucb_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) ->
 
     .. math:: K + m + \frac{1 + \ln T}{8mK} + \min\bigl(2 \sqrt{\ln(4mKT)}\, B_q, W_q + 2 \sqrt{\ln(4mKT)}\, V_q\bigr).
 
-    It is on the regret of which each round's term is cut at 0 (equation 5).
+    It bounds the regret in which each round's term is cut at 0 (equation 5).
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def fcucb_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) 
         & + \min\Bigl(\frac{4L}{\gamma} \sqrt{\ln(4mKT)}\, B_q, 2 W_q + \frac{4L}{\gamma} \sqrt{\ln(4mKT)}\, V_q\Bigr) ,
 
     with :math:`B_q`, :math:`W_q` and :math:`V_q` as for `fcucb_d_reward_bound`. For a merit whose optimistic step takes
-    every upper end FCUCB-D is upper merit, and the smaller of this and that policy's bound is returned.
+    every upper end, FCUCB-D is upper merit, and the smaller of this and that policy's bound is returned.
 
     Parameters
     ----------
@@ -174,13 +174,13 @@ def fcucb_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) 
 def fcts_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound FCTS-D's reward regret, on average over a uniform prior (Theorem 7, repaired and sharpened).
 
-    It is half of `fcts_d_fairness_bound` (erratum E-D2), on the regret of which each round's term is cut at 0
+    It is half of `fcts_d_fairness_bound` (erratum E-D2), for the regret in which each round's term is cut at 0
     (equation 5).
 
     Parameters
     ----------
     game : SemiBandit
-        The game; of its arms only their number counts.
+        The game; only the number of its arms counts.
     horizon : int or array_like of int
         Number of rounds T, one or many.
     q : float
@@ -222,7 +222,7 @@ def fcts_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -
     Parameters
     ----------
     game : SemiBandit
-        The game; of its arms only their number counts.
+        The game; only the number of its arms counts.
     horizon : int or array_like of int
         Number of rounds T, one or many.
     q : float
@@ -250,7 +250,7 @@ def fcts_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -
     given = _capped(game, horizon, q)
     drawn = 0.5 + np.sqrt(np.log(2 * given.arms * given.t))
     slope, (waiting, learning) = min(given.slope, 2 * given.log_slope), _any_plays(given)
-    by_logarithm = 2 * waiting + 2 * given.log_slope * drawn * learning  # no play costs more than all that it can
+    by_logarithm = 2 * waiting + 2 * given.log_slope * drawn * learning  # no play costs more than the most that it can
     bound: NDArray[np.float64] = 2 * np.minimum(_late(given, drawn, slope), by_logarithm)
     return 2 * slope / given.t + bound
 
@@ -265,7 +265,7 @@ def op_fcucb_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile)
 
     .. math:: K + m + \frac{2 + \ln T}{18mK} + C_q .
 
-    It is on the regret of which each round's term is cut at 0 (equation 5).
+    It bounds the regret in which each round's term is cut at 0 (equation 5).
 
     Parameters
     ----------
@@ -305,8 +305,8 @@ def op_fcucb_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantil
 
     .. math:: 2(K + m) + \frac{2 + \ln T}{9mK} + \frac{2L}{\gamma} C_q ,
 
-    with :math:`C_q` as for `op_fcucb_d_reward_bound`. For a merit whose optimistic step takes every upper end the slope
-    :math:`\Lambda` of :math:`\ln f` takes the place of :math:`L/\gamma`.
+    with :math:`C_q` as for `op_fcucb_d_reward_bound`. For a merit whose optimistic step takes every upper end, the
+    slope :math:`\Lambda` of :math:`\ln f` replaces :math:`L/\gamma`.
 
     Parameters
     ----------
@@ -345,7 +345,7 @@ def op_fcucb_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantil
 def op_fcts_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -> NDArray[np.float64]:
     r"""Bound OP-FCTS-D's reward regret, whatever the delays depend on and for every mean (Theorem 9, repaired).
 
-    It is half of `op_fcts_d_fairness_bound`, on the regret of which each round's term is cut at 0 (equation 5).
+    It is half of `op_fcts_d_fairness_bound`, for the regret in which each round's term is cut at 0 (equation 5).
 
     Parameters
     ----------
@@ -491,7 +491,7 @@ def _take(game: SemiBandit, horizon: ArrayLike, q: float) -> _Given:
 
 
 def _fcucb_d(given: _Given) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what FCUCB-D's bounds have in common: what failures cost, and the width of a box with one arrival."""
+    """Return what FCUCB-D's bounds share: the cost of failures, and the width of a box with one arrival."""
     k, plays, t = given.arms, given.plays, given.t
     return k + plays + (1 + np.log(t)) / (8 * plays * k), 2 * np.sqrt(np.log(4 * plays * k * t))
 

@@ -22,8 +22,8 @@ __all__ = ["RewardDistribution", "uniform_sum", "empirical", "flat", "rank"]
 class RewardDistribution:
     r"""The distribution of a group's expected rewards, as a cumulative distribution function made of polynomials.
 
-    Below the first break F is 0; from break i to the next it is :math:`\sum_j c_{ij} (r - b_i)^j`; from the last one
-    on it is 1. Made by `uniform_sum` or `empirical`.
+    Below the first break F is 0; from break i to the next it is :math:`\sum_j c_{ij} (r - b_i)^j`; from the last one on
+    it is 1. It is made by `uniform_sum` or `empirical`.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class RewardDistribution:
     Raises
     ------
     TypeError, ValueError
-        If the breaks are no numbers or not in order, or the coefficients not as many rows of numbers, the last as
-        above.
+        If the breaks are no numbers or not in order, or the coefficients are not one row of numbers for each break, the
+        last one as above.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class RewardDistribution:
         at = np.searchsorted(self.coefficients[:, 0], u)  # the first break whose rank is at least u
         high = self.breaks[at]
         low = self.breaks[np.maximum(at - 1, 0)]
-        if self.coefficients.shape[1] > 1:  # within a piece F grows: halve it until rounding stops us
+        if self.coefficients.shape[1] > 1:  # within a piece F grows: halve it until rounding stops the search
             for _ in range(60):
                 middle = (low + high) / 2
                 enough = self.cdf(middle) >= u
@@ -194,15 +194,15 @@ def uniform_sum(
     .. math:: F(r) = \frac{1}{n! \prod_i w_i} \sum_{S \subseteq [n]} (-1)^{|S|}
         \Big(r - \text{shift} - \sum_{i \in S} w_i\Big)_+^n .
 
-    Summed as it stands, this cancels; so each polynomial is expanded around its own break in exact fractions, and only
-    the result is rounded. A negative weight is one above 0 with another shift, as U and 1 - U are alike.
+    Summed in floating point, its terms cancel; so each polynomial is expanded around its own break in exact fractions,
+    and only the result is rounded. A negative weight is one above 0 with another shift, as U and 1 - U are alike.
 
     Parameters
     ----------
     weights : array_like, shape (n,)
         The weights; those that are 0 are left out, and at most eight may remain.
     shift : float
-        What is added.
+        The number that is added.
 
     Returns
     -------

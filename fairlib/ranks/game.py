@@ -1,4 +1,4 @@
-"""The game in which the best candidate is the one who stands highest within their own group (Section 3)."""
+"""The game in which the best candidate is the one with the highest rank within their own group (Section 3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class RankResult(Result):
         Best rank less rank of the candidate chosen, summed over the rounds so far: from 0 (group meritocratic fair so
         far) to the number of rounds. The paper calls it fair pseudo-regret. The `regret` is that of expected rewards.
     received : ndarray, shape (runs, R, G)
-        How many candidates of each group there have been.
+        How many candidates of each group have come.
     chosen : ndarray, shape (runs, R, G)
         How many of them were chosen.
 
@@ -48,7 +48,7 @@ class RankResult(Result):
 
     @property
     def acceptance(self) -> NDArray[np.float64]:
-        """Share of each group's candidates that were chosen, shape (runs, R, G); nan while a group has had none.
+        """Share of each group's candidates that were chosen, shape (runs, R, G); nan while none has come.
 
         Examples
         --------
@@ -64,14 +64,14 @@ class RankResult(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankBandit(ContextBandit):
-    r"""A game in which the best candidate is the one who stands highest within their own group (Section 3).
+    r"""A game in which the best candidate is the one with the highest rank within their own group (Section 3).
 
     Parameters
     ----------
     parameter : array_like, shape (d,)
-        The true parameter :math:`\mu^\star`, for policies that are told it.
+        The true parameter :math:`\mu^\star`, for policies that may know it.
     distributions : sequence of RewardDistribution
-        Of each group, the distribution of :math:`\mu^\star \cdot x`, by which the ranks are measured.
+        For each group, the distribution of :math:`\mu^\star \cdot x`, by which the ranks are measured.
 
     Raises
     ------
@@ -109,7 +109,7 @@ class RankBandit(ContextBandit):
 
     @cached_property
     def metrics(self) -> BoundRule:
-        """What the game sums: both regrets, and of each group the candidates received and chosen."""
+        """What the game sums: both regrets, and for each group the candidates received and chosen."""
         return context_metrics(rank_metrics, table=flat(self.distributions))
 
 
@@ -142,7 +142,7 @@ def acceptance_given_past(
 
     In the notion of Proposition 3.1 (history-agnostic parity) the chances must be alike whatever the past; in that of
     Lemma 4.1 (information-averaged parity) only on average over pasts, as `RankResult.acceptance` measures it over
-    runs. So the rows of what is returned show the one, and their mean the other.
+    runs. So the rows of the returned array show the first, and their mean the second.
 
     Parameters
     ----------
@@ -157,13 +157,13 @@ def acceptance_given_past(
     draws : int
         How many times round t is then drawn, at least 1.
     seed : int or numpy.random.SeedSequence
-        Where all chance comes from.
+        The seed of all draws.
 
     Returns
     -------
     ndarray, shape (pasts, G)
-        Of each past, the probabilities of the group's candidates in round t, over how many there were. With one
-        candidate a group that is :math:`\mathbb P(a_t = a \mid \mathcal H^-_{t-1})`. nan if there were none.
+        For each past, the sum of the probabilities of the group's candidates in round t, divided by their number. With
+        one candidate a group that is :math:`\mathbb P(a_t = a \mid \mathcal H^-_{t-1})`. It is nan if there were none.
 
     Raises
     ------

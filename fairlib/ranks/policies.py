@@ -68,9 +68,9 @@ class Half(NamedTuple):
     mean, root : ndarray, shape (d,) and (d, d)
         The ridge regression on the candidates chosen, as in `Ridge`.
     estimate : ndarray, shape (d,)
-        The estimated parameter: `mean` with a pinch of noise; 0 before there is any.
+        The estimated parameter: `mean` with a little noise; 0 before there is any.
     rounds : ndarray, shape (1,)
-        How many rounds they are from.
+        The number of rounds that they are from.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def learn(regularizer: float, noise: float, rounds: int, past: Past, half: Half,
     half : Half
         What has been learnt; updated.
     rng : numpy.random.Generator
-        Where the noise comes from.
+        The stream of the noise.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def compare_with(estimate: Any, contexts: Any, longest: Any, reward: Any, low: A
     longest : ndarray, shape (1,)
         The largest square of a context's length so far; updated.
     reward, low, high : ndarray, shape (K,)
-        Receive the estimated rewards, and these less and plus what the quick product of a past context can be off.
+        Receive the estimated rewards, and these less and plus the largest error of a past context's quick product.
 
     Examples
     --------
@@ -183,8 +183,8 @@ def compare_with(estimate: Any, contexts: Any, longest: Any, reward: Any, low: A
 def count_at_most(estimate: Any, contexts: Any, past: Any, start: int, end: int, longest: Any, counts: Any) -> None:
     """Count, arm by arm, the past contexts with an estimated reward of at most the present one's.
 
-    This is where all the time goes, so the products are quick ones. What those can be off is known; where it matters,
-    `dot` decides. So every machine, and the same rule interpreted, comes to the same counts.
+    This takes nearly all the time, so the products are quick ones. Their largest error is known; where it matters,
+    `dot` decides. So every machine, and the same rule interpreted, finds the same counts.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def count_at_most(estimate: Any, contexts: Any, past: Any, start: int, end: int,
     past : ndarray, shape (T, K, d)
         The past contexts.
     start, end : int
-        The first row of them that counts, and the first after it that doesn't.
+        The first row that counts, and the first after it that doesn't.
     longest : ndarray, shape (1,)
         The largest square of a context's length so far; updated.
     counts : ndarray, shape (K,)
@@ -274,7 +274,7 @@ def ranks_in_groups(estimate: Any, now: Now, past: Past, start: int, end: int, l
     past : Past
         The rounds so far.
     start, end : int
-        The first row of them that counts, and the first after it that doesn't.
+        The first row that counts, and the first after it that doesn't.
     longest : ndarray, shape (1,)
         The largest square of a context's length so far; updated.
     ranks : ndarray, shape (K,)
@@ -294,7 +294,7 @@ def ranks_in_groups(estimate: Any, now: Now, past: Past, start: int, end: int, l
     compare_with(estimate, now.contexts, longest, reward, low, high)
     all_rows, all_groups = past.contexts[start:end].reshape(-1, d), past.groups[start:end].reshape(-1)
     ranks[:] = 0.0
-    for first in range(0, all_groups.size, 512):  # so few at a time that they stay at hand for all arms
+    for first in range(0, all_groups.size, 512):  # so few at a time that they stay in the cache for all arms
         rows, group_of = all_rows[first : first + 512], all_groups[first : first + 512]
         value = np.empty(group_of.size)
         for i in range(value.size):
@@ -323,7 +323,7 @@ def rank_unseen(ranks: Any, by_lot: float, rng: Any) -> None:
     by_lot : float
         1 for a random rank, 0 for 1/2.
     rng : numpy.random.Generator
-        Where chance comes from.
+        The stream of random numbers.
 
     Examples
     --------
@@ -369,8 +369,8 @@ def fair_greedy(
     r"""Fair-Greedy (Algorithm 1), for games in which arm a always has a candidate of group a.
 
     The first half of the rounds gives an estimate of :math:`\mu^\star` by ridge regression, the second half, under this
-    estimate, each group's distribution; then it is the candidate with the highest estimated rank. It costs one product
-    of a matrix with a vector a round, and the memory of all contexts (Remark 4.2).
+    estimate, each group's distribution; then the candidate with the highest estimated rank is chosen. It costs one
+    product of a matrix with a vector a round, and the memory of all contexts (Remark 4.2).
 
     Parameters
     ----------
@@ -423,8 +423,8 @@ def fair_greedy_v2(
 ) -> ContextPolicy:
     r"""Fair-Greedy V2 (Algorithm 2), for games in which the candidates' groups are random.
 
-    As `fair_greedy`, but each group's distribution comes from all candidates of the group, wherever they stood, so that
-    there may be any number of them in a round. Where arm a always has group a, it is Fair-Greedy.
+    As `fair_greedy`, but each group's distribution comes from all candidates of the group, whichever arms they were, so
+    that there may be any number of them in a round. Where arm a always has group a, it is Fair-Greedy.
 
     Parameters
     ----------
@@ -435,7 +435,7 @@ def fair_greedy_v2(
     unseen : str
         The rank of a candidate whose group has not been seen in the second half, where the paper's box divides by 0:
         ``"random"``, uniform from 0 to 1, as in its public code, so that the candidate has an equal chance; or
-        ``"half"``, 1/2, which leaves next to none among many candidates.
+        ``"half"``, 1/2, which leaves it almost no chance among many candidates.
 
     Returns
     -------
@@ -491,7 +491,7 @@ def sort_in_groups(estimate: Any, past: Past, start: int, end: int, lists: Lists
     past : Past
         The rounds so far.
     start, end : int
-        The first row of them that counts, and the first after it that doesn't.
+        The first row that counts, and the first after it that doesn't.
     lists : Lists
         Receives the rewards.
 
@@ -540,8 +540,8 @@ def fair_greedy_rarely(
 ) -> ContextPolicy:
     r"""Fair-Greedy with an estimate that is refreshed only when the data have grown: **ours**, not the paper's.
 
-    A refresh in round t does what lines 2 and 3 of Algorithm 2 do, and sorts each group's estimated rewards. They then
-    serve until round ``growth * t``, and a rank is found by halving. So the number of refreshes grows like the
+    A refresh in round t does what lines 2 and 3 of Algorithm 2 do, and sorts each group's estimated rewards. They are
+    then used until round ``growth * t``, and a rank is found by halving. So the number of refreshes grows like the
     logarithm of T, and the work like T instead of its square.
 
     Parameters
@@ -588,12 +588,12 @@ def gmf_rule(parameter, table, now, p):
 
 @checked
 def gmf(game: RankBandit) -> ContextPolicy:
-    """Choose the highest true rank: group meritocratic fair (Definitions 3.1 and E.1), and told all there is to know.
+    """Choose the highest true rank: group meritocratic fair (Definitions 3.1 and E.1), with all of the game known.
 
     Parameters
     ----------
     game : RankBandit
-        The game that it is told of.
+        The game that it knows.
 
     Returns
     -------
@@ -627,12 +627,12 @@ def reward_optimal_rule(parameter, now, p):
 
 @checked
 def reward_optimal(game: RankBandit) -> ContextPolicy:
-    """Choose the largest expected reward, whatever the group, being told the true parameter.
+    """Choose the largest expected reward, whatever the group, with the true parameter known.
 
     Parameters
     ----------
     game : RankBandit
-        The game that it is told of.
+        The game that it knows.
 
     Returns
     -------
@@ -671,11 +671,11 @@ def oful_as_published_rule(exploration, now, ridge, log_det: Number, p):
 
 @checked
 def oful_as_published(exploration: NonNegative = 1.0, ridge: PositiveScale = 0.1) -> ContextPolicy:
-    r"""OFUL as the paper's public code has it, which is another rule than `fairlib.baselines.linear.oful`.
+    r"""OFUL as in the paper's public code, which is another rule than `fairlib.baselines.linear.oful`.
 
-    The candidate with the largest :math:`\hat\mu \cdot x + e\, \sqrt{2 \ln\det(V_t/\lambda)\, \ln t}\,
-    \lVert x \rVert_{V_t^{-1}}`. The radius of a proof has the noise and the failure in it, and the root of one
-    logarithm less.
+    It plays the candidate with the largest
+    :math:`\hat\mu \cdot x + e\, \sqrt{2 \ln\det(V_t/\lambda)\, \ln t}\, \lVert x \rVert_{V_t^{-1}}`. The radius of a
+    proof contains the noise and the failure, and one logarithm less under the root.
 
     Parameters
     ----------
@@ -715,12 +715,12 @@ def oracle_cdf_rule(table, now, ridge, p):
 
 @checked
 def oracle_cdf(game: RankBandit, ridge: PositiveScale = 0.1) -> ContextPolicy:
-    r"""Fair-Greedy (Oracle CDF): told the groups' distributions; estimates rewards by ridge regression on all rounds.
+    r"""Fair-Greedy (Oracle CDF): knows the groups' distributions; estimates rewards by ridge regression on all rounds.
 
     Parameters
     ----------
     game : RankBandit
-        The game that it is told of.
+        The game that it knows.
     ridge : float
         The regularizer :math:`\lambda`, above 0.
 
@@ -755,14 +755,14 @@ def oracle_rewards_rule(parameter, now, past, longest: Number, rng, p):
 
 @checked
 def oracle_rewards(game: RankBandit) -> ContextPolicy:
-    """Fair-Greedy (Oracle rewards): told the true parameter; estimates distributions from all past candidates.
+    """Fair-Greedy (Oracle rewards): knows the true parameter; estimates distributions from all past candidates.
 
     A candidate whose group has not been seen has a random rank, as in `fair_greedy_v2`.
 
     Parameters
     ----------
     game : RankBandit
-        The game that it is told of.
+        The game that it knows.
 
     Returns
     -------

@@ -49,7 +49,8 @@ def clash(first: RewardDistribution, second: RewardDistribution, epsilon: NonNeg
 
     .. math:: p = \int_0^1 \big(F_1(F_2^{-1}(y) - \epsilon) - y\big)_+ + \big(y - F_1(F_2^{-1}(y) + \epsilon)\big)_+ dy
 
-    That is the probability that, of two candidates, the one with the higher rank brings less by over :math:`\epsilon`.
+    That is the probability that, of two candidates, the one with the higher rank brings less by more than
+    :math:`\epsilon`.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ _MIDPOINTS = (np.arange(20_000) + 0.5) / 20_000
 def price_probability(
     epsilon: NonNegative, p: UnitInterval, reach: PositiveScale, horizon: Horizons
 ) -> NDArray[np.float64]:
-    r"""Return how surely group meritocratic fairness costs at least :math:`T \epsilon p / 2` in reward.
+    r"""Return the probability with which group meritocratic fairness costs at least :math:`T \epsilon p / 2` in reward.
 
     The costs of the rounds are independent, in :math:`[0, 2 L \lVert\mu^\star\rVert]`, with a mean of at least
     :math:`\epsilon p`. So, by Hoeffding's inequality, (20) holds with probability at least
@@ -100,7 +101,7 @@ def price_probability(
     Parameters
     ----------
     epsilon, p : float
-        As `clash` has them.
+        As in `clash`.
     reach : float
         :math:`L \lVert\mu^\star\rVert`, above 0.
     horizon : int or array_like of int
@@ -130,12 +131,12 @@ def price_probability(
 
 Arms = Annotated[int, checks.Integer(2)]
 Later = Annotated[ArrayLike, checks.OneOrMany(3, integers=True, example=100)]
-"""Numbers of rounds from the third on, before which nothing is learned."""
+"""A number of rounds of at least 3: before round 3 nothing is learned."""
 
 
 @dataclass(frozen=True)
 class Constants:
-    r"""What the bounds need to know of a game.
+    r"""The constants of a game that the bounds need.
 
     Parameters
     ----------
@@ -157,7 +158,7 @@ class Constants:
         The smallest eigenvalue above 0, :math:`\lambda^+_{\min}(\Sigma)`, of the mean over groups of
         :math:`\mathbb E[\hat X_i \hat X_i^\top]`.
     least : float
-        Expected number :math:`q_K` of candidates in a round of the group that has fewest, above 0; 1 with one each.
+        Expected number :math:`q_K` of candidates in a round of the smallest group, above 0; 1 with one each.
     by_chance : bool
         Whether the groups are drawn at random.
     diameter : float, optional
@@ -190,7 +191,7 @@ class Constants:
 
 @checked
 def constants(game: RankBandit) -> Constants:
-    """Return what the bounds need to know of a game of `separate_groups` or `mixed_groups`, computed exactly.
+    """Return the constants that the bounds need of a game of `separate_groups` or `mixed_groups`, computed exactly.
 
     Parameters
     ----------
@@ -252,7 +253,7 @@ def rank_error(
     failure: OpenProbability,
     candidates: PositiveScale = 1.0,
 ) -> NDArray[np.float64]:
-    r"""Return how far estimated ranks can be off, for estimated rewards taken as they are (Lemmas C.1 and E.2).
+    r"""Return how far estimated ranks can be off, if the estimated rewards are taken as true (Lemmas C.1 and E.2).
 
     .. math:: \sqrt{\frac{\ln(2GT/\delta)}{(t - 1)\, n}}
 
@@ -267,7 +268,7 @@ def rank_error(
     failure : float
         The probability :math:`\delta` that it ever fails, in (0, 1).
     candidates : float
-        There are at least `candidates` of each group for every round of the second half: 1 in Lemma C.1,
+        The least number of candidates of each group for every round of the second half: 1 in Lemma C.1,
         :math:`\alpha q_K` in Lemma E.2.
 
     Returns
@@ -304,7 +305,7 @@ def counted_from(
 
     This takes the groups of one round to be independent, as those of `mixed_groups` and `employer` are. Assumption B
     does not ask for it, and lets all candidates of a round be of one random group; the lemma then fails, and it needs
-    :math:`q_K / K` in place of :math:`q_K` here (erratum E-G20).
+    :math:`q_K / K` instead of :math:`q_K` here (erratum E-G20).
 
     Parameters
     ----------
@@ -380,7 +381,7 @@ def explored_from(
 ) -> float:
     r"""Return the round from which each candidate's chance is at least c/K (Propositions 5.1 and E.2).
 
-    In a pool it must be at least 5, too, and what `counted_from` returns.
+    In a pool the round must also be at least 5, and at least the one that `counted_from` returns.
 
     .. math:: 3 + \frac{8 \ln^{3/2}(5Ge/\delta)}{(1 - c^{1/K})^3 (\alpha q_K)^{3/2}}
 
@@ -419,7 +420,7 @@ def explored_from(
 
 @checked
 def least_exploration(game: Constants, error: NonNegative = 0.0) -> float:
-    r"""Return how much the chosen candidate teaches, whatever the estimate: the repair of erratum E-G1.
+    r"""Return how much is learnt from the chosen candidate, whatever the estimate: the repair of erratum E-G1.
 
     If ranks are off by at most :math:`\epsilon`, then in the range of :math:`\Sigma`
 
@@ -427,9 +428,9 @@ def least_exploration(game: Constants, error: NonNegative = 0.0) -> float:
         \Big(\frac{\lambda}{L^2}\Big)^{K-1} \Big(1 - \frac{2 \epsilon L^2}{\lambda}\Big)_+^K I , \qquad
         \lambda = \lambda^+_{\min}(\Sigma) .
 
-    Lemma C.2 and (19) have :math:`q_K G \lambda / (2 K)` instead, which need not hold: the one chosen is one with a
-    high rank, and not any. What is informative may sit at the low ranks, which are seldom chosen; the worst case is
-    that all of it does, and then there is equality.
+    Lemma C.2 and (19) have :math:`q_K G \lambda / (2 K)` instead, which need not hold: the chosen candidate has a high
+    rank, and is not a typical one. The informative candidates may have low ranks, which are seldom chosen; in the worst
+    case all of them do, and then there is equality.
 
     Parameters
     ----------
@@ -551,9 +552,9 @@ def fair_greedy_bound(
     Returns
     -------
     float or ndarray, shape of `horizon`
-        The bound. It grows like the root of T. It says nothing where it exceeds :math:`T (K - 1) / (K + 1)`, what the
-        worst policy loses on average if each of K groups sends a candidate. That is so at every T one could play,
-        except in the smallest of games: with two groups on a line it is below from some ten thousand rounds on.
+        The bound. It grows like the root of T. It says nothing where it exceeds :math:`T (K - 1) / (K + 1)`, the
+        average loss of the worst policy if each of K groups sends a candidate. It exceeds that at every T that could be
+        played, except in the smallest games: with two groups on a line it is below from some ten thousand rounds on.
 
     Raises
     ------
@@ -586,8 +587,8 @@ def fair_greedy_log_bound(
 ) -> NDArray[np.float64]:
     r"""Bound the fairness regret of Fair-Greedy and of V2 with high probability, by a power of a logarithm.
 
-    With everything as in `fair_greedy_bound`, but for :math:`\delta / 2` in place of :math:`\delta`, and with the
-    largest distance :math:`\Delta` of two contexts of one group,
+    With everything as in `fair_greedy_bound`, except :math:`\delta / 2` instead of :math:`\delta`, and with the largest
+    distance :math:`\Delta` of two contexts of one group,
 
     .. math:: R_F(T) \le \tau + \ln\frac2\delta + (e - 1)\, 4 K \ln T \Big( \frac{32 \psi^2 \Delta^2 r_T^2}{\kappa} +
         \frac1n \ln\frac{16GT}{\delta} \Big) .
@@ -611,8 +612,8 @@ def fair_greedy_log_bound(
     Returns
     -------
     float or ndarray, shape of `horizon`
-        The bound. It is of order :math:`\ln^2 T`, and more than T at every T one could play, except in the smallest
-        of games.
+        The bound. It is of order :math:`\ln^2 T`, and more than T at every T that could be played, except in the
+        smallest games.
 
     Raises
     ------
@@ -644,7 +645,7 @@ def printed_bound(
     ridge: PositiveScale = 0.1,
     alpha: OpenProbability = 0.5,
 ) -> NDArray[np.float64]:
-    r"""Return the bound of Theorems 1 and 2 and Corollary E.1 as it is printed, which the printed proof does not reach.
+    r"""Return the bound of Theorems 1 and 2 and Corollary E.1 as printed, which the printed proof does not prove.
 
     The step that fails is erratum E-G1; see `fair_greedy_bound` for what is proved.
 
@@ -655,7 +656,7 @@ def printed_bound(
     horizon : int or array_like of int
         Number of rounds T, one or many, at least 3.
     failure : float
-        The probability :math:`\delta`, in (0, 1), half of it each for :math:`\delta_1` and :math:`\delta_2` if groups
+        The probability :math:`\delta`, in (0, 1), split in halves for :math:`\delta_1` and :math:`\delta_2` if groups
         are drawn at random.
     ridge : float
         The regularizer :math:`\lambda`, above 0.

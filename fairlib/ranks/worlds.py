@@ -29,7 +29,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WeightedBandit(RankBandit):
-    r"""A game of `separate_groups` or `mixed_groups`, which knows what it is made of.
+    r"""A game of `separate_groups` or `mixed_groups`, with the numbers that it is made of.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def section_6(
 
 
 def mixed_draw(weights, biases, sd, ends, rng, contexts, groups, means, rewards):
-    """Draw each candidate's group, whose share of [0, 1) ends where `ends` says, and then the candidate."""
+    """Draw each candidate's group, whose part of [0, 1) ends at its place in `ends`, and then the candidate."""
     y = np.empty(weights.shape[1])
     for a in range(groups.size):
         u, group = rng.random(), 0
@@ -269,7 +269,7 @@ def mixed_groups(
 
 
 def _groups(weights: ArrayLike, biases: ArrayLike, sd: float) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what draws are set with, and what a `RankBandit` is told, both by name."""
+    """Return the settings of the draws, and the arguments of a `RankBandit`, both by name."""
     w, bias = np.asarray(weights), np.asarray(biases)
     if len(w) < 2 or bias.size != len(w):
         raise ValueError(
@@ -287,11 +287,11 @@ def somebody(features: Any, first: float, last: float, rng: Any, x: Any) -> int:
     Parameters
     ----------
     features : ndarray, shape (n, d)
-        What is known of each person.
+        The context of each person.
     first, last : float
-        The first row, and the first after it that is not among them.
+        The first row of the group, and the first after it that is not.
     rng : numpy.random.Generator
-        Where chance comes from.
+        The stream of random numbers.
     x : ndarray, shape (d,)
         Receives the context.
 
@@ -313,14 +313,14 @@ def somebody(features: Any, first: float, last: float, rng: Any, x: Any) -> int:
 
 
 def people_draw(features, group_of, predicted, worth, first, last, rng, contexts, groups, means, rewards):
-    """Take people at random, arm a from rows ``first[a]`` to ``last[a]``; each brings what they are worth."""
+    """Take people at random, arm a from rows ``first[a]`` to ``last[a]``; the reward is the person's own."""
     for a in range(groups.size):
         row = somebody(features, first[a], last[a], rng, contexts[a])
         groups[a], means[a], rewards[a] = int(group_of[row]), predicted[row], worth[row]
 
 
 def noisy_people_draw(features, group_of, predicted, sd, first, last, rng, contexts, groups, means, rewards):
-    """Take people at random as `people_draw` does; each brings what is predicted, with normal noise."""
+    """Take people at random as `people_draw` does; the reward is the predicted one, with normal noise."""
     for a in range(groups.size):
         row = somebody(features, first[a], last[a], rng, contexts[a])
         groups[a], means[a] = int(group_of[row]), predicted[row]
@@ -345,20 +345,19 @@ def employer(
     Parameters
     ----------
     contexts : array_like, shape (n, d)
-        What is known of each person, as `fairlib.data.standardized` makes it.
+        The context of each person, as `fairlib.data.standardized` makes it.
     groups : array_like of int, shape (n,)
-        Each person's group, from 0; there must be somebody in each up to the largest.
+        Each person's group, from 0; every group up to the largest must have a person.
     rewards : array_like, shape (n,)
-        What each person is worth.
+        The reward of each person.
     arms : int, optional
-        Number of candidates in a round, at least 2, drawn from all people alike. By default there is one candidate
-        from each group.
+        Number of candidates in a round, at least 2, drawn from all people with equal probability. By default there is
+        one candidate from each group.
     sd : float, optional
         Standard deviation of a noise that is added to the expected reward. By default the noisy reward is the person's
         own, as in appendix D.2.
     parameter : array_like, shape (d,), optional
-        The true parameter: that of the game of other people, say, to measure ranks on people whom it was not learnt
-        from.
+        The true parameter: that of a game of other people, say, to measure ranks on people it was not learnt from.
 
     Returns
     -------
@@ -368,7 +367,7 @@ def employer(
     Raises
     ------
     TypeError, ValueError
-        If the arguments are not as they must be, or their lengths differ.
+        If an argument is of the wrong kind or out of range, or their lengths differ.
 
     Examples
     --------
@@ -387,10 +386,10 @@ def employer(
         raise ValueError(
             f"groups and rewards must have {len(x)} numbers, as contexts has rows, not shapes {g.shape} and {y.shape}"
         )
-    g = np.minimum(g, len(g)).astype(np.int64)  # a larger number leaves somebody out, too
+    g = np.minimum(g, len(g)).astype(np.int64)  # a larger number leaves a group out, too
     counts = np.bincount(g)
     if counts.size < 2 or not counts.all():
-        raise ValueError(f"groups must run from 0 to at least 1, with somebody in each, not {np.unique(g).tolist()}")
+        raise ValueError(f"groups must run from 0 to at least 1, with a person in each, not {np.unique(g).tolist()}")
     if parameter is None:
         mu = np.linalg.solve(x.T @ x + 1e-8 * np.eye(x.shape[1]), x.T @ y)
     else:
