@@ -114,7 +114,7 @@ class Suite(Mapping[str, Bandit | ContextBandit]):
     name : str
         What a paper calls the suite.
     numbers : dict
-        What each game is made of.
+        The numbers that each game is made of.
 
     Examples
     --------
@@ -190,7 +190,7 @@ class Suite(Mapping[str, Bandit | ContextBandit]):
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all numbers of all games: a suite with another one is another suite."""
+        """A hash of all numbers of all games: a suite with another hash is another suite."""
         plain = json.dumps({name: self.numbers(name) for name in self}, sort_keys=True)
         return hashlib.sha256(plain.encode()).hexdigest()[:16]
 
@@ -199,7 +199,7 @@ class Suite(Mapping[str, Bandit | ContextBandit]):
 
 
 def _build(about: str, merit: Any = None, delay: Any = None, **numbers: Any) -> Bandit | ContextBandit:
-    """Return a game; what numbers there are says of which kind."""
+    """Return a game; the names of its numbers say of which kind it is."""
     if "weights" in numbers:
         return (ranks.mixed_groups if "arms" in numbers else ranks.separate_groups)(**numbers)
     kind, *parameters = merit

@@ -1,7 +1,7 @@
-"""Who plays the games of the arena: every algorithm of the book, with the settings of its theorem and with usual ones.
+"""The entrants of the arena: every algorithm of the book, with the settings of its theorem and with usual ones.
 
-An entrant is a function ``(game, horizon) -> policy`` for `fairlib.compare`, which leaves out whom a game does not fit.
-The settings were chosen on other games, or by a theorem; none was tuned on those of the arena.
+An entrant is a function ``(game, horizon) -> policy`` for `fairlib.compare`, which leaves out the entrants that do not
+fit a game. The settings were chosen on other games, or by a theorem; none was tuned on those of the arena.
 """
 
 from collections.abc import Callable, Mapping

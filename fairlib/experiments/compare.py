@@ -31,9 +31,9 @@ Name = Annotated[str, checks.Text()]
 Level = Annotated[float, checks.Real(above=0, below=1)]
 
 _RESAMPLES = 1000  # of the runs, for a front
-_ON_FRONT = 0.95  # of the resamples: then a policy is surely on the front
-_SAME = 1e-9  # of the largest: what sums in another order may differ by
-_CLOSE = 0.05  # of the lowest mean: a policy that is surely as close is in bold as well
+_ON_FRONT = 0.95  # of the resamples: from this share on a policy is surely on the front
+_SAME = 1e-9  # of the largest: sums in another order may differ by this much
+_CLOSE = 0.05  # of the lowest mean: a policy that is surely this close is in bold as well
 _ESCAPES = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -42,7 +42,7 @@ _ESCAPES = str.maketrans(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """What policies did in games, run by run; made by `compare`.
+    """The results of policies in games, run by run; made by `compare`.
 
     Every measure but `reward` is a loss: less is better. Run i has the same seed for every policy, so that two policies
     of one game are compared run by run.
@@ -71,7 +71,7 @@ class Comparison:
 
     @property
     def games(self) -> list[str]:
-        """The names of the games in which somebody played."""
+        """The names of the games in which some policy played."""
         return list(dict.fromkeys(game for game, _ in self.results))
 
     @property
@@ -96,7 +96,7 @@ class Comparison:
         Raises
         ------
         TypeError, ValueError
-            If nobody played a game of this name.
+            If no policy played a game of this name.
 
         Examples
         --------
@@ -110,7 +110,7 @@ class Comparison:
 
     @checked
     def values(self, game: Name, measure: Name) -> "pd.DataFrame":
-        """Return what each run came to.
+        """Return the final value of each run.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class Comparison:
         """Return between which ranks each policy is.
 
         All pairs of policies are compared by the paired t test, with Holm's correction for their number: if two
-        policies do equally well, some pair of equals is told apart with a probability of at most `level` (as far as
+        policies do equally well, some pair of equal policies is separated with a probability of at most `level` (if the
         means of the runs are normal).
 
         Parameters
@@ -268,19 +268,19 @@ class Comparison:
         Parameters
         ----------
         measure : str
-            The name of the measure; games that lack it do not count, nor those in which the best policy loses nothing
-            or gains.
+            The name of the measure; games that lack it do not count, nor those in which the lowest mean is 0 or
+            negative.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each factor that occurs, from 1 on, a column for each policy: the share of the games in which its
-            mean is at most so many times the lowest. A game that it does not fit counts against it.
+            A row for each factor that occurs, from 1 on, and a column for each policy: the share of the games in which
+            its mean is at most so many times the lowest. A game that it does not fit counts against it.
 
         Raises
         ------
         TypeError, ValueError
-            If there is no game in which the measure is positive for all, or it is the reward.
+            If there is no game in which the measure is positive for all policies, or it is the reward.
 
         Examples
         --------
@@ -302,7 +302,7 @@ class Comparison:
 
     @checked
     def table(self, measure: Name) -> "pd.DataFrame":
-        """Return a measure as people read it: means with their errors; `table(...).to_html()` is a table for a page.
+        """Return a measure as a readable table: means with their errors; `table(...).to_html()` makes it HTML.
 
         Parameters
         ----------
@@ -482,13 +482,14 @@ def compare(
 ) -> Comparison:
     """Let every policy play every game that it fits, with the same seed.
 
-    Before anything is played, each policy is tried on each game. Who does not fit is left out, with the reason.
+    Before anything is played, each policy is tried on each game. A policy that does not fit is left out, with the
+    reason.
 
     Parameters
     ----------
     policies : dict or list
-        Policies by name, or a list of policies with names of their own. In a dict there may be, in place of a policy, a
-        function ``(game, horizon) -> policy``, so that a policy is made for each game and for the horizon.
+        Policies by name, or a list of policies with names of their own. A dict may also hold functions
+        ``(game, horizon) -> policy``, which make a policy for each game and for the horizon.
     games : dict, Bandit or ContextBandit
         Games by name, or one game, which is then called ``'game'``.
     horizon : int
@@ -496,7 +497,7 @@ def compare(
     runs : int
         Number of independent runs of each pair, at least 20. For losses that are large in few runs take 100 or more.
     seed : int or numpy.random.SeedSequence
-        Where all chance comes from, the same for each pair.
+        The seed of all draws, the same for each pair.
     progress : bool
         Show a bar that counts the pairs.
 
@@ -593,7 +594,7 @@ def _named_games(games: Any) -> dict[str, Problem]:
 
 
 def _after_last_round(result: Result) -> dict[str, NDArray[np.float64]]:
-    """Return each number that was recorded of a run, by name."""
+    """Return each number that was recorded of the runs, by name."""
     return {name: each[:, -1] for name, each in result.by_round().items() if each.ndim == 2}
 
 
@@ -623,7 +624,7 @@ def _surely_better(losses: NDArray[np.float64], level: float) -> NDArray[np.bool
 
 
 def _undominated(means: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return who is on the front, for means of shape (..., 2, policies)."""
+    """Return which policies are on the front, for means of shape (..., 2, policies)."""
     tie = _SAME * np.abs(means).max(axis=-1)[..., None, None]
     beyond = means[..., :, None] - means[..., None, :]  # of the other's loss
     beaten = np.all(beyond <= tie, axis=-3) & np.any(beyond < -tie, axis=-3)
@@ -631,7 +632,7 @@ def _undominated(means: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _close_to_best(losses: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return who is best, or surely within `_CLOSE` of the best, for losses of shape (runs, policies)."""
+    """Return which policies are best, or surely within `_CLOSE` of the best, for losses of shape (runs, policies)."""
     best = losses[:, losses.mean(axis=0).argmin()]
     extra = [estimate(own - best) for own in losses.T]
     return np.array([mean + 3 * error <= _CLOSE * abs(best.mean()) for mean, error in extra])

@@ -31,7 +31,7 @@ _Floats = NDArray[np.float64]
 _ENOUGH = 20  # from fewer plays of an arm a standard error is itself too uncertain for an interval
 _EFFECTIVE = 100  # from fewer visits, once weighted, normal intervals miss too often
 _ABSENT = object()
-_OFF = 1e-6  # by how much probabilities may miss a sum of 1, as those of float32 do
+_OFF = 1e-6  # how far the sum of probabilities may be from 1, as it is with float32
 
 
 class Interval(NamedTuple):
@@ -62,7 +62,7 @@ class Interval(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """How much of a log is about a target: look at it before any estimate.
+    """How much of a log bears on a target: look at it before any estimate.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Overlap(NamedTuple):
         Mean weight of a row, with its standard error. Its expectation is 1 if the propensities are right and the log
         could play whatever the target plays.
     effective : float
-        The effective sample size: so many visits of equal weight would estimate a mean as well.
+        The effective sample size: that many visits of equal weight would estimate a mean as well.
     largest : float
         The largest weight.
     rewards : float
@@ -104,19 +104,19 @@ class Evaluation:
     method : str
         How the reward was estimated: ``"ips"``, ``"snips"`` or ``"dr"``.
     level : float
-        With which probability the intervals are to cover.
+        The probability with which the intervals are to cover.
     overlap : Overlap
-        How much of the log is about the target.
+        How much of the log bears on the target.
     reward : Interval
         Mean reward of the target.
     interval : str
-        Of which kind its interval is: ``"normal"``, or ``"gamma"`` for IPS of rewards 0 and 1.
+        The kind of its interval: ``"normal"``, or ``"gamma"`` for IPS of rewards 0 and 1.
     arms : tuple of Interval
-        Mean reward of each arm, were it always played. The K intervals hold all at once (Bonferroni).
+        Mean reward of each arm if it were always played. The K intervals hold all at once (Bonferroni).
     earned : tuple of Interval
         What each arm earns a round under the target, its plays times their rewards; all at once.
     exposure : ndarray, shape (K,)
-        With which probability the target plays each arm, averaged over the log.
+        The probability with which the target plays each arm, averaged over the log.
     target : ndarray, shape (K,) or (n, K)
         The probabilities that were given.
     by : str or None
@@ -147,7 +147,7 @@ class Evaluation:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What speaks against the estimate, a sentence each; they stand before it when it is printed."""
+        """What speaks against the estimate, a sentence each; they are printed before it."""
         overlap, said = self.overlap, []
         if overlap.effective < _EFFECTIVE:
             said.append(f"below {_EFFECTIVE} effective visits an estimate is rough, and so is its interval")
@@ -170,9 +170,9 @@ class Evaluation:
         r"""Estimate the fairness regret a round: how far the target is from the fair policy of a merit function.
 
         That is :math:`\sum_a \lvert \pi^\star_a - q_a \rvert`, where the fair policy :math:`\pi^\star` plays each arm
-        in proportion to the merit of its mean, and :math:`q` is the target; if it differs from visit to visit, the
-        mean over the visits. It is 0 for the fair policy, and close to 2 for one that plays only an arm of hardly any
-        merit.
+        in proportion to the merit of its mean, and :math:`q` is the target; if the target differs from visit to visit,
+        it is the mean over the visits. It is 0 for the fair policy, and close to 2 for one that plays only an arm of
+        hardly any merit.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class Evaluation:
         Interval
             The plug-in value of the arms' estimated means, without a standard error, and the range of the regret over
             all means in the arms' intervals: it covers whenever these do. The value is biased, upwards where the target
-            is nearly fair, so it should not be told without the interval. It is nan if an arm was never played.
+            is nearly fair, so it should not be quoted without the interval. It is nan if an arm was never played.
 
         Raises
         ------
@@ -240,16 +240,16 @@ class Evaluation:
         r"""Estimate how far the target would leave an arm behind its share in so many rounds.
 
         That is the expectation of :math:`\max_{t, a} (r_a t - N_a(t))`, where :math:`N_a(t)` counts the plays of the
-        arm in t rounds. It does not ask for rewards, nor for propensities: the log says what visits there are, and the
-        target's arms are drawn in each block of so many visits. That is unbiased if the visits are independent and
-        alike.
+        arm in t rounds. It needs neither rewards nor propensities: the log gives the visits, and the target's arms are
+        drawn in each block of that many visits. The estimate is unbiased if the visits are independent and identically
+        distributed.
 
         Parameters
         ----------
         shares : array_like, shape (K,)
             Share :math:`r_a` of the rounds that each arm is owed, together at most 1.
         rounds : int
-            How many rounds, at most half of the log's visits.
+            The number of rounds, at most half of the log's visits.
         seed : int
             Seed of the target's draws.
 
@@ -261,8 +261,8 @@ class Evaluation:
         Raises
         ------
         TypeError, ValueError
-            If an argument is of the wrong kind or size; if the target is the same in each visit, as its deficit is then
-            a matter of its own chance, of which the log tells nothing; or if a visit has several rows.
+            If an argument is of the wrong kind or size; if the target is the same in each visit, as its deficit then
+            depends on its own draws, of which the log says nothing; or if a visit has several rows.
 
         Examples
         --------
@@ -340,9 +340,9 @@ class _Log(NamedTuple):
     reward: _Floats
     propensity: _Floats
     visit: NDArray[np.int64]
-    """Which visit a row belongs to, 0, 1, ..."""
+    """The visit that a row belongs to, 0, 1, ..."""
     begin: NDArray[np.int64]
-    """The row with which a row's visit begins: what stands before it is known."""
+    """The row with which a row's visit begins: all rows before that one are known."""
 
 
 @checked
@@ -356,7 +356,7 @@ def evaluate(
 ) -> Evaluation:
     r"""Estimate what a fixed policy would have earned, from a log of arms drawn with known probabilities.
 
-    In row i of n let arm :math:`a_i` have been drawn with the propensity :math:`\pi_i`, given all that was before, and
+    In row i of n let arm :math:`a_i` have been drawn with the propensity :math:`\pi_i`, given all earlier rows, and
     have paid :math:`r_i`; the target would have drawn it with the probability :math:`q_i(a_i)`. With the weights
     :math:`w_i = q_i(a_i) / \pi_i` the mean reward of the target is estimated by
 
@@ -378,11 +378,11 @@ def evaluate(
         and `propensity`. If there is a column `round`, a round may have one row only (with ``by="round"``, one for
         each arm); if it or a column `timestamp` is there, DR asks that it does not fall.
     target : array_like, shape (K,) or (n, K)
-        Probability with which the target plays each arm: in every row of the log alike, or row by row.
+        Probability with which the target plays each arm: the same in every row of the log, or row by row.
     method : str
         ``"dr"``, ``"ips"`` or ``"snips"``.
     level : float
-        With which probability each interval is to cover.
+        The probability with which each interval is to cover.
     by : str, optional
         A column with the same value in rows that depend on each other, such as those of one visit to a page with
         several places. Each row then has the propensity of its own arm at its own place, the target is judged place by
@@ -391,7 +391,7 @@ def evaluate(
     Returns
     -------
     Evaluation
-        The mean reward of the target and what is known of each arm, behind a report of the overlap.
+        The mean reward of the target and what is known of each arm, after a report of the overlap.
 
     Raises
     ------
@@ -409,9 +409,9 @@ def evaluate(
     -----
     Intervals are normal, with a variance between visits. They are asymptotic; look at the overlap first. IPS of rewards
     0 and 1 is a weighted sum of counts, and gets the gamma interval of M. Fay and E. Feuer, *Confidence intervals for
-    directly standardized rates* (1997), with the largest weight that the log shows to be possible. That it covers is
-    well tried, and not proved in general. Where clicks are rare the normal interval falls short, so that ``"ips"`` is
-    the method there; for the same reason `Evaluation.arms` and `Evaluation.earned` are by IPS, with gamma intervals, if
+    directly standardized rates* (1997), with the largest weight that the log shows to be possible. Its coverage is well
+    tested, and not proved in general. Where clicks are rare the normal interval covers too rarely, so ``"ips"`` is the
+    method there; for the same reason `Evaluation.arms` and `Evaluation.earned` are by IPS, with gamma intervals, if
     rewards are 0 and 1. For other rewards an arm with fewer than 20 plays has no interval.
 
     Examples
@@ -534,7 +534,7 @@ def _gamma(terms: _Floats, visit: NDArray[np.int64], level: float, top: float) -
 
 
 def _effective(weights: _Floats, visit: NDArray[np.int64]) -> float:
-    """Return how many visits of equal weight are worth as much (L. Kish)."""
+    """Return the number of visits of equal weight that are worth as much (L. Kish)."""
     parts = np.bincount(visit, np.abs(weights))
     return float(parts.sum() ** 2 / (parts @ parts)) if parts.any() else 0.0
 
@@ -579,7 +579,7 @@ def _columns(log: Any, by: str | None) -> tuple[dict[str, Any], int]:
 
 
 def _of_row(row: Any, name: str) -> Any:
-    """Return what a row has by a name; a method of that name, such as `round`, is none of its columns."""
+    """Return a row's value by its name; a method of that name, such as `round`, is none of its columns."""
     value = row.get(name, _ABSENT) if isinstance(row, Mapping) else getattr(row, name, _ABSENT)
     return _ABSENT if callable(value) else value
 
@@ -637,7 +637,7 @@ def _numbered(name: str, values: Any) -> NDArray[np.int64]:
 
 
 def _check_order(name: str, values: Any) -> None:
-    """Refuse times that fall: the model of DR is made of earlier visits, and would be made of later ones."""
+    """Refuse times that fall: the model of DR must be made of earlier visits, and would be made of later ones."""
     import pandas as pd  # only here, as it is slow to import
 
     times = np.asarray(values)

@@ -1,8 +1,8 @@
-"""Identification of experiments: everything that a function depends on, said the same way in each process.
+"""Identification of experiments: everything that a function depends on, written the same way in each process.
 
 A function is followed to the values, functions, classes and modules that it uses, as far as they are the reader's own.
-What an installed package provides is identified by its name and the package's version, any other object by what
-pickle would send to another process. File names and line numbers don't count, so a cell that is run again is the same.
+An object of an installed package is identified by its name and the package's version, any other object by what pickle
+would send to another process. File names and line numbers don't count, so a cell that is run again is the same.
 """
 
 import dis
@@ -40,7 +40,7 @@ _CODE = [
     "co_kwonlyargcount",
 ]
 _INSTEAD = "make it inside the experiment, from its settings"
-# What a class holds besides what its author wrote, or what its methods show as well.
+# Attributes of a class that its author did not write, or that its methods show as well.
 _MADE = {
     "__module__",
     "__qualname__",
@@ -65,7 +65,7 @@ _MADE = {
 
 
 def identity(experiment: Callable[..., Any]) -> dict[str, dict[str, str]]:
-    """Return what the results of an experiment depend on besides its settings.
+    """Return everything that the results of an experiment depend on besides its settings.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def identity(experiment: Callable[..., Any]) -> dict[str, dict[str, str]]:
     -------
     dict of dict
         Under ``"experiment"`` the code of the experiment and whatever it uses, by name, and under ``"versions"`` the
-        versions of the packages, of Python, and a hash of the sources of fairlib. Texts, which are equal in each
-        process in which the experiment is the same.
+        versions of the packages, of Python, and a hash of the sources of fairlib. All are texts, which are equal in
+        each process in which the experiment is the same.
 
     Raises
     ------
@@ -106,7 +106,7 @@ Generator, whose numbers depend on what was drawn before: make it inside the exp
     }
 
 
-@functools.cache  # as they were when they were imported, not as an editor may have left them since
+@functools.cache  # as they were at the import, not as an editor may have left them since
 def _sources() -> str:
     """Hash the package as it was when it was imported: an experiment that is stored may use any of it."""
     digest = hashlib.sha256()
@@ -118,7 +118,7 @@ def _sources() -> str:
 
 
 class _Walk:
-    """What has been found on the way from an experiment: texts by path, and versions of packages."""
+    """All that has been found from an experiment on: texts by path, and versions of packages."""
 
     def __init__(self) -> None:
         self.parts: dict[str, str] = {}
@@ -132,7 +132,7 @@ class _Walk:
         )
 
     def put(self, path: str, value: Any) -> None:
-        """Tell what stands under a name, in a line of its own."""
+        """Describe the value of a name, in a line of its own."""
         text = self.tell(value, path)
         while path in self.parts:  # two functions of one name
             path += "'"
@@ -155,7 +155,7 @@ class _Walk:
         return self.look(value, path)
 
     def look(self, value: Any, path: str) -> str:
-        """Tell of what has no short name and is met for the first time."""
+        """Describe a value that has no short name and is met for the first time."""
         if isinstance(value, types.FunctionType):
             return self.function(value, path)
         if isinstance(value, types.CodeType):
@@ -192,7 +192,7 @@ class _Walk:
         return self.thing(value, path)
 
     def named(self, value: Any) -> str | None:
-        """Return the name of what an installed package, or Python, holds under it."""
+        """Return the name under which an installed package, or Python, holds a value."""
         if isinstance(value, types.ModuleType):
             return f"module {value.__name__}" if self.installed(value.__name__) else None
         name: Any = getattr(value, "__qualname__", None)
@@ -259,7 +259,7 @@ class _Walk:
         for (name, each), (after, _) in zip(pairs, [*pairs[1:], ("", None)], strict=False):
             own = isinstance(each, types.ModuleType) and not self.installed(each.__name__)
             if not (own and after.startswith(f"{name}.")) and (not _dunder(name) or name == "__class__"):
-                found[name] = each  # of a module of the reader's only what is used, unless it is handed on
+                found[name] = each  # of a reader's module only what is used, unless the module is handed on
         for code in codes(function.__code__):
             before: list[Any] = [None, None]
             for step in dis.get_instructions(code):
@@ -285,7 +285,7 @@ class _Walk:
         return f"class {kind.__qualname__}({', '.join(bases)})"
 
     def thing(self, value: Any, path: str) -> str:
-        """Tell of any object what pickle would send."""
+        """Describe an object by what pickle would send."""
         try:
             reduce = dispatch_table.get(type(value))
             made = reduce(value) if reduce else value.__reduce_ex__(4)
@@ -293,7 +293,7 @@ class _Walk:
             raise
         except Exception as error:
             self.refuse(path, value, f"which can't be told from others ({error})")
-        if isinstance(made, str):  # it says under what name it stands somewhere
+        if isinstance(made, str):  # it gives the name under which some module holds it
             for module in list(sys.modules.values()):
                 known = getattr(module, "__dict__", {}).get(made) is value
                 if known and self.installed(module.__name__):
@@ -350,7 +350,7 @@ def _cells(function: Any) -> dict[str, Any]:
 
 
 def _imported(name: str, parts: Iterable[str] | None, package: str | None) -> dict[str, Any]:
-    """Return what an import inside a function finds, by name; nothing if it is not there."""
+    """Return what an import inside a function finds, by name; nothing if the module is missing."""
     try:
         module = importlib.import_module(importlib.util.resolve_name(name, package))
         if not parts:

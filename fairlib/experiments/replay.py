@@ -1,8 +1,8 @@
 """Replay: what a policy would have earned, read off a log of arms that were played at random.
 
 The method of L. Li, W. Chu, J. Langford and R. Schapire, *A contextual-bandit approach to personalized news article
-recommendation* (2010), Algorithm 3, for the logs that `fairlib.data.read_today` reads and for a reader's own, whose
-arms need not have been drawn evenly.
+recommendation* (2010), Algorithm 3, for the logs that `fairlib.data.read_today` reads and for your own, whose arms need
+not have been drawn uniformly.
 """
 
 from abc import ABC, abstractmethod
@@ -27,7 +27,7 @@ __all__ = ["Logged", "Replay", "replay", "article_contexts"]
 
 
 class Logged(NamedTuple):
-    """A round of a log of one's own.
+    """A round of a log of your own.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Logged(NamedTuple):
     reward : float
         What it paid.
     propensity : float
-        The probability with which the arm was drawn then, above 0.
+        The probability with which the arm was drawn in that round, above 0.
     features : array_like, shape (K, d), optional
         The context of each arm, where arms have contexts.
 
@@ -63,7 +63,7 @@ class Replay:
     events : list of Event or of Logged
         The visit of each round; the arm played is the one in the log.
     probabilities : list of ndarray
-        With which probability the policy would have played each arm of the visit, round by round.
+        The probability with which the policy would have played each arm of the visit, round by round.
 
     Examples
     --------
@@ -93,8 +93,8 @@ class Replay:
     ) -> dict[str, Any]:
         r"""Return how fairly the policy played in the visits kept.
 
-        As these have the law of the rounds that it would have played, each measure has the expectation that it has at
-        play, over as many rounds. It is one number for one path: to know how sure it is, replay several logs.
+        As these have the law of the rounds that the policy would have played, each measure has the same expectation as
+        in a game of as many rounds. It is one number from one path: to see how sure it is, replay several logs.
 
         Parameters
         ----------
@@ -103,21 +103,21 @@ class Replay:
         merit : Merit, optional
             A merit function.
         means : array_like, shape (K,), optional
-            The true mean reward of each arm, which the merit needs. Means estimated from the log will not do: the
+            The true mean reward of each arm, which the merit needs. Means estimated from the log are not enough: the
             regret against them is biased (`fairlib.evaluation.Evaluation.fairness`).
 
         Returns
         -------
         dict
             ``"share"``, the fraction of the rounds in which each arm was played, shape (K,); with shares ``"deficit"``
-            and ``"violation"``, by how many plays an arm was behind at most, exactly and in whole plays, as in
-            `fairlib.shares.SharesResult`; with a merit ``"fairness_regret"``,
+            and ``"violation"``, the largest number of plays by which an arm was behind, exactly and in whole plays, as
+            in `fairlib.shares.SharesResult`; with a merit ``"fairness_regret"``,
             :math:`\sum_t \sum_a \lvert \pi^\star_a - p_{t,a} \rvert`, as in `fairlib.exposure.ExposureResult`.
 
         Raises
         ------
         TypeError, ValueError
-            If an argument is of the wrong kind or size, the shares sum to more than 1, of merit and means only one is
+            If an argument is of the wrong kind or size, the shares sum to more than 1, only one of merit and means is
             given, no visit was kept, or the pool of articles changes.
 
         Examples
@@ -147,7 +147,7 @@ class Replay:
         return found
 
     def _played(self) -> NDArray[np.int64]:
-        """Return the arm played in each round, which has a number of its own only where the pool stays the same."""
+        """Return the arm played in each round; arms have fixed numbers only where the pool stays the same."""
         if not self.events:
             raise ValueError("events must be at least one visit that was kept, as nothing was played in none")
         pools = {event.pool.articles if isinstance(event, Event) else () for event in self.events}
@@ -175,12 +175,12 @@ def replay(
 ) -> Replay:
     """Let a policy choose in each visit of a log, and count the visits in which it chooses what was played.
 
-    The log was made by drawing the arm with a known probability. A visit in which the policy chooses what was drawn is
-    kept with the probability `least` over that one, so that each of its choices is kept with the probability `least`,
-    whatever it was. So whether a visit is kept says nothing of the visitor or of the reward; and if the visits are
-    independent and alike, the visits kept are, for any policy that learns from them alone, exactly as likely as those
-    that it would have met had it been at play itself (Li et al., Theorem 1, for arms drawn evenly, where every visit is
-    kept that agrees). One visit in ``1 / least`` is kept.
+    The log was made by drawing the arm with a known probability. A visit in which the policy chooses the arm that was
+    drawn is kept with the probability `least` divided by the arm's propensity, so that each of the policy's choices is
+    kept with the probability `least`, whatever it was. So whether a visit is kept says nothing of the visitor or of the
+    reward; and if the visits are independent and identically distributed, the visits kept are, for any policy that
+    learns from them alone, exactly as likely as those that it would have met if it had played itself (Li et al.,
+    Theorem 1, for arms drawn uniformly, where every visit that agrees is kept). One visit in ``1 / least`` is kept.
 
     Parameters
     ----------
@@ -188,19 +188,19 @@ def replay(
         The log, as from `read_today`; or a pandas data frame, dicts, or any other rows, with the columns `arm`,
         `reward` and `propensity`, and with contexts `features`.
     policy : Policy, ContextPolicy, or callable
-        Who chooses. The arms of an `Event` are the articles of its pool; articles come and go, so a `Policy` is shown
-        the counts and rewards of those in the pool, wherever they stand in it. If its settings depend on the number
+        The policy. The arms of an `Event` are the articles of its pool; articles come and go, so a `Policy` is shown
+        the counts and rewards of those in the pool, whatever their places in it. If its settings depend on the number
         of arms, give a function that makes it for a number, such as ``lambda k: lfg(np.full(k, 0.5 / k), eta=10)``. A
         `ContextPolicy` gets the contexts of `article_contexts` or the `features`, all in group 0.
     arms : int, optional
-        Number of arms of a log of one's own; needed unless the policy is made for some number, or there are features.
+        Number of arms of your own log; needed unless the policy is made for some number, or there are features.
     least : float, optional
         The smallest propensity that there could have been, known from how the log was made and not from what it shows;
-        by default one over the number of arms, for a log that was drawn evenly.
+        by default one over the number of arms, for a log that was drawn uniformly.
     horizon : int, optional
         Rounds after which to stop; by default the whole log is used.
     seed : int
-        Seed of the policy's own chance, and of what is kept.
+        Seed of the policy's own draws, and of which visits are kept.
 
     Returns
     -------
@@ -212,17 +212,17 @@ def replay(
     TypeError, ValueError
         If an argument is of the wrong kind, a round of the log lacks something or has a propensity below `least`, the
         policy is made for other numbers of arms, for other contexts or for fewer rounds, needs its history or asks for
-        feedback of a pool that has changed, or its rule answers neither with probabilities nor with an arm.
+        feedback when the pool has changed, or its rule answers neither with probabilities nor with an arm.
 
     Notes
     -----
-    A rule's memory is that of the visits kept: what it notes in a visit that does not agree is forgotten. Memory for
-    each arm starts again at zero when the pool changes, as it knows nothing of articles: it serves to calculate in, but
-    a rule that stores there what it has learned of each arm can't be replayed.
+    A rule's memory is that of the visits kept: what it writes there in a visit that does not agree is forgotten. Memory
+    for each arm starts again at zero when the pool changes, as it knows nothing of articles: a rule may calculate in
+    it, but a rule that stores in it what it has learned of each arm can't be replayed.
 
     Examples
     --------
-    Two arms, of which the first always pays 1 and the second nothing, and which were drawn unevenly:
+    Two arms were drawn unevenly; the first always pays 1 and the second nothing:
 
     >>> import fairlib as fl
     >>> log = 100 * [Logged(0, 1.0, 0.75), Logged(0, 1.0, 0.75), Logged(0, 1.0, 0.75), Logged(1, 0.0, 0.25)]
@@ -254,7 +254,7 @@ def replay(
 def article_contexts(event: Annotated[Event, checks.Instance(Event, "an Event of a log")]) -> NDArray[np.float64]:
     """Return the contexts of a visit's articles: the outer products of the visitor's and the article's features.
 
-    As in section 5 of Wang et al. (2021). In the real log the first feature of both is 1 and the others are
+    This is as in section 5 of Wang et al. (2021). In the real log the first feature of both is 1 and the others are
     probabilities that sum to 1, so that a context may be up to 2 long.
 
     Parameters
@@ -331,7 +331,7 @@ def _visit(event: Any, arms: int | None, least: float | None) -> _Visit:
 
 
 def _is_kept(visit: _Visit, least: float | None, rng: Generator) -> bool:
-    """Throw a visit that agrees away the more often, the likelier its arm was; none where they were drawn evenly."""
+    """Drop a visit that agrees more often the likelier its arm was; drop none where arms were drawn uniformly."""
     floor = least or 1 / len(visit.articles)
     return visit.propensity <= floor or rng.random() * visit.propensity < floor
 
@@ -372,7 +372,7 @@ class _Player(ABC):
         return np.array(self.agent.p)
 
     def begin_pool(self, t: int, articles: tuple[int, ...]) -> None:
-        """Begin with a pool; what the rule remembers stays, but for what it remembers of each arm."""
+        """Begin with a pool; the rule's memory stays, except its memory of each arm."""
         if len(articles) not in self.made:
             policy = self.made_for(len(articles))
             if policy.horizon is not None and not self.horizon:

@@ -1,4 +1,4 @@
-"""What a number of runs says: a mean with its standard error, and how far two are apart."""
+"""Statistics of runs: a mean with its standard error, and how far two means are apart."""
 
 import math
 from typing import Annotated, NamedTuple
@@ -15,7 +15,7 @@ _ENOUGH = 20  # from fewer runs a standard error is itself too uncertain for a v
 
 
 class Estimate(NamedTuple):
-    """A mean and its standard error; formatted, both with the format of the one.
+    """A mean and its standard error; formatted, both have the given format.
 
     Parameters
     ----------
@@ -76,15 +76,15 @@ def paired_t(
 ) -> float:
     """Return the paired t statistic: by how many standard errors the first mean lies above the second.
 
-    Run i of the one is compared with run i of the other: that is right whether or not the two share a seed, and sharper
-    if they do. A sentence of the book that says *more* stands on a cell that asserts more than 3 here.
+    Run i of the first is compared with run i of the second: that is right whether or not the two share a seed, and
+    sharper if they do. A sentence of the book that says *more* rests on a cell that asserts more than 3 here.
 
     Parameters
     ----------
     first : array_like, shape (runs,)
         A number for each run, twenty runs or more.
     second : float or array_like, shape (runs,)
-        What it is compared with: a number that is known, or the other's runs.
+        What it is compared with: a known number, or the other's runs.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def paired_t(
     Raises
     ------
     TypeError, ValueError
-        If an argument is no row of finite numbers, there are fewer than twenty runs, or not as many of both.
+        If an argument is no row of finite numbers, there are fewer than twenty runs, or the two differ in length.
 
     Examples
     --------

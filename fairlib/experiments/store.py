@@ -17,7 +17,7 @@ from pyarrow import parquet
 from fairlib import checks, files
 from fairlib.experiments.identity import identity
 
-_FORMAT = 2  # the first had no number, and knew settings by their places
+_FORMAT = 2  # the first format had no number, and identified settings by their places
 _ROWS = 1000  # of a part, at most
 _BYTES = 2**28  # of a part as it is in memory, and of the heading
 _LINE = "_line"  # the column of a part that says the setting
@@ -26,9 +26,9 @@ _PACKED = ("SNAPPY", "UNCOMPRESSED")  # which grow at most some twenty times whe
 
 
 class Store:
-    """Results that are dicts, in a folder: Parquet files, and beside them the identity of the experiment.
+    """A folder of results that are dicts: Parquet files, and beside them the identity of the experiment.
 
-    Each row is known by its setting, written as JSON, and each file by the identity of the experiment. A file is
+    Each row is identified by its setting, written as JSON, and each file by the identity of the experiment. A file is
     written whole, under a name that depends on the settings in it, and no file is ever added to. So any number of
     processes can write to a store at the same time; of two rows of one setting the first counts, in the order of the
     files' names.
@@ -36,9 +36,9 @@ class Store:
     Parameters
     ----------
     folder : Path
-        Where: a folder that is new, empty, or the same experiment's.
+        A folder that is new, empty, or the same experiment's.
     experiment : callable
-        Whose results they are.
+        The experiment whose results they are.
     settings : dict
         The settings that are asked for, of numbers and strings, by their places.
     keep : bool
@@ -79,7 +79,7 @@ class Store:
         try:
             str(folder).encode()  # or Arrow does not find it
             folder.mkdir(parents=True, exist_ok=True)
-            if any(not file.name.startswith(".") for file in folder.iterdir()):  # what was being written may be left
+            if any(not file.name.startswith(".") for file in folder.iterdir()):  # an unfinished file may be left
                 self._check(heading)
             else:
                 with files.atomic_write(folder / "_sweep.json") as file:
@@ -117,7 +117,7 @@ class Store:
         return sorted(self.folder.glob("part-*.parquet"))
 
     def _read(self, file: Path, columns: list[str] | None = None) -> pd.DataFrame:
-        """Read what a part holds of the settings that are asked for, once it is known to be a part of this store."""
+        """Read the rows of a part for the settings that are asked for, once it is known to be a part of this store."""
         try:
             texts = self._look(parquet.read_metadata(file))
             with parquet.ParquetFile(file, read_dictionary=texts) as opened:  # or a text is copied to each of its rows
@@ -175,7 +175,7 @@ class Store:
         TypeError
             If a result is not a dict of numbers and strings, or has the name of a setting.
         OSError
-            If the store can't be written; what was there stays.
+            If the store can't be written; the files in it stay.
 
         Examples
         --------
@@ -206,13 +206,13 @@ class Store:
         self.there.update(rows)
 
     def results(self) -> pd.DataFrame:
-        """Return what is finished, in the order of the settings.
+        """Return the finished rows, in the order of the settings.
 
         Returns
         -------
         DataFrame
-            A row a setting, by its place: the setting, and what the experiment returned; or what it raised, under
-            ``exception``.
+            One row for each setting, by its place: the setting, and what the experiment returned; or what it raised,
+            under ``exception``.
 
         Examples
         --------

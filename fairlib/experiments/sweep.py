@@ -1,4 +1,4 @@
-"""Run one experiment at many settings, on one processor or on many machines, and keep what is finished."""
+"""Run one experiment at many settings, on one processor or on many machines, and keep the finished results."""
 
 import contextlib
 import traceback
@@ -50,7 +50,7 @@ def sweep(
     executor: Executor | None = None,
     progress: Annotated[bool, checks.Flag()] = False,
 ) -> Any:
-    """Run an experiment once for each setting; whatever ends it, what is finished is kept and the rest is cancelled.
+    """Run an experiment once for each setting; whatever ends it, finished results are kept and the rest is cancelled.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def sweep(
     -------
     list or DataFrame
         The results in the order of the settings (of the part), and after Ctrl-C, with a warning, None for those not
-        finished; with a store a table with a row a setting, by its place, whose columns are the setting and what the
-        experiment returned. With ``errors="keep"`` a list holds the exceptions that the experiment raised, a table
+        finished; with a store a table with a row for each setting, by its place, whose columns are the setting and what
+        the experiment returned. With ``errors="keep"`` a list holds the exceptions that the experiment raised, a table
         their types and messages in a column ``exception``.
 
     Raises
@@ -94,16 +94,16 @@ def sweep(
 
     Notes
     -----
-    Settings are sent in blocks of at most 1,000, and where there are as many in at least 64 blocks. A block is written
-    whole or not at all, by the caller alone. Each row is known by its setting: whatever is killed, and however many
-    processes write, no setting is ever there twice. A setting at which the experiment raised is not finished, and a
-    later call tries it again.
+    Settings are sent in blocks of at most 1,000, and in at least 64 blocks if there are as many settings. A block is
+    written whole or not at all, by the caller alone. Each row is identified by its setting: whatever is killed, and
+    however many processes write, no setting is ever there twice. A setting at which the experiment raised is not
+    finished, and a later call tries it again.
 
-    An experiment is known by its code and by everything that it uses: arguments of a `functools.partial`, variables of
-    the functions around it, globals, classes and helpers, all as far as they are the reader's own; the versions of the
-    packages used, and the sources of this one. If any of it changes, the store is refused. What can't be identified, a
-    random generator or an open file, is refused as well. What an experiment reads from files, from the clock or from
-    NumPy's global generator can't be seen: give it the name of the file, and a seed, as settings.
+    An experiment is identified by its code and by everything that it uses: arguments of a `functools.partial`,
+    variables of the functions around it, globals, classes and helpers, all as far as they are the reader's own; the
+    versions of the packages used, and the sources of this one. If any of it changes, the store is refused. What can't
+    be identified, a random generator or an open file, is refused as well. What an experiment reads from files, from the
+    clock or from NumPy's global generator can't be seen: give it the name of the file, and a seed, as settings.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def sweep(
     >>> sweep(lambda n: 6 // n, [{"n": 2}, {"n": 0}], errors="keep")
     [3, ZeroDivisionError('integer division or modulo by zero')]
 
-    A million settings would be stored like these three, and three more are run when they are asked for:
+    A million settings would be stored like these three; three more are run when they are asked for:
 
     >>> import tempfile
     >>> import fairlib as fl
@@ -171,7 +171,7 @@ def sweep(
             for future, block in waiting.items():
                 if not future.cancel() and future.done() and not future.cancelled() and future.exception() is None:
                     results, failed, _ = future.result()
-                    with contextlib.suppress(OSError, TypeError):  # of the store, of which the caller is told
+                    with contextlib.suppress(OSError, TypeError):  # of the store; the caller gets `error`
                         kept.add(block, results, {block[i]: each for i, each in failed.items()})
             count = f"{len(kept.there)} of {len(asked)} settings are finished"
             if isinstance(error, Exception):
@@ -189,7 +189,7 @@ _Outcome = tuple[list[Any], dict[int, Exception], BaseException | None]
 
 
 def _run(experiment: Callable[..., Any], settings: list[Mapping[str, Any]], keep: bool) -> _Outcome:
-    """Run an experiment at some settings; return what came out, and what ended it before the last, if anything."""
+    """Run an experiment at some settings; return its results, and what ended it before the last, if anything."""
     results: list[Any] = []
     failed: dict[int, Exception] = {}
     try:
@@ -207,7 +207,7 @@ def _run(experiment: Callable[..., Any], settings: list[Mapping[str, Any]], keep
 
 
 def _run_elsewhere(experiment: Callable[..., Any], settings: list[Mapping[str, Any]], keep: bool) -> _Outcome:
-    """Do the same for another process, to which no traceback can be sent but its text."""
+    """Do the same for another process, to which only the text of a traceback can be sent."""
     results, failed, error = _run(experiment, settings, keep)
     for each in (*failed.values(), error):
         if each is not None:
