@@ -586,7 +586,7 @@ def test_census_files_that_are_cut_short(tmp_path):
         with pytest.raises(ValueError, match=r"psam\.csv(, line \d+)?: "):
             data.read_acs(path)
     path.write_text(text[: ends[0]], encoding="utf-8")
-    with pytest.raises(ValueError, match=r"psam\.csv: nobody in it"):
+    with pytest.raises(ValueError, match=r"psam\.csv: no person in it"):
         data.read_acs(path)
 
 
@@ -623,10 +623,10 @@ def test_years_and_files_that_do_not_fit(tmp_path):
     group = excerpt(tmp_path, "group.csv", "2018,30,N,14,900,1")
     young = excerpt(tmp_path, "young.csv", "2018,30,1,14,900,1", "2018,12,2,N,N,1")
     for path, years, message in (
-        (first, [2019], r"ma\.csv: of 2019 nobody who is kept has 2 in the column SEX$"),
-        (young, [2018], r"young\.csv: of 2018 nobody who is kept has 2 in the column SEX$"),
-        ([first, empty], [2018, 2017], r"ma\.csv, .*empty\.csv: there is nobody of 2017 by the column YEAR$"),
-        (first, [2017, 2016], r"ma\.csv: there is nobody of 2017 by the column YEAR$"),
+        (first, [2019], r"ma\.csv: of 2019 no person who is kept has 2 in the column SEX$"),
+        (young, [2018], r"young\.csv: of 2018 no person who is kept has 2 in the column SEX$"),
+        ([first, empty], [2018, 2017], r"ma\.csv, .*empty\.csv: there is no person of 2017 by the column YEAR$"),
+        (first, [2017, 2016], r"ma\.csv: there is no person of 2017 by the column YEAR$"),
         (plain, [2018], r"plain\.csv, line 1: there is no column YEAR$"),
         ([first, wide], None, r"wide\.csv, line 1: there is a column EDU, which .*ma\.csv has not$"),
         ([wide, first], None, r"wide\.csv, line 1: there is a column EDU, which .*ma\.csv has not$"),
@@ -800,7 +800,7 @@ def test_ads_are_the_titles_with_most_clicks(tmp_path):
         click(1, 604_800, 100, "A"),
         click(1, 302_400, 7, "B of two words"),
         click(1, 0, 7, "B of two words"),
-        click(1, -1, 7, "B of two words"),  # converted, nobody knows when
+        click(1, -1, 7, "B of two words"),  # converted, at an unknown time
         click(1, 50, -1, "B of two words"),
     ]
     ads = data.read_criteo(log(tmp_path, lines), arms=2)

@@ -1,4 +1,4 @@
-"""A policy at work: what it plays, what it is told, how it is stopped and started, and what it refuses."""
+"""A policy at work: what it plays and observes, how it is stopped and started, and what it refuses."""
 
 import math
 import os
@@ -193,7 +193,7 @@ def test_news_told_twice_and_of_an_arm_not_chosen_is_refused():
         player.observe(2, 1.0, first[0])
     for arm in first[1:]:
         player.observe(2, 1.0, arm)
-    with pytest.raises(ValueError, match=r"^round must be one that waits for feedback: 2 has been told, or forgotten"):
+    with pytest.raises(ValueError, match=r"^round must be one that waits for feedback: 2 has been observed"):
         player.observe(2, 1.0, first[0])
 
 
@@ -259,7 +259,7 @@ def test_what_never_comes_can_be_forgotten():
     player.observe(2, 1.0)
     assert player.forget(before=4) == 2
     assert list(player.waiting) == [4, 5]
-    with pytest.raises(ValueError, match="3 has been told, or forgotten"):
+    with pytest.raises(ValueError, match="3 has been observed, or forgotten"):
         player.observe(3, 1.0)
 
 

@@ -262,7 +262,7 @@ def test_what_it_cannot_take_is_refused_and_changes_nothing(service, tmp_path, c
         call(service)
     assert log(tmp_path / "log.db") == before
     assert service.observe("one", 0.5)
-    with pytest.raises(ValueError, match=r"reward must be 0.5, as was told of 'one' before, not 0.75"):
+    with pytest.raises(ValueError, match=r"reward must be 0.5, as was observed for 'one' before, not 0.75"):
         service.observe("one", 0.75)
     assert not service.observe("one", 0.5)
     assert service.choose("two") == (2, (1,), (1.0,))
@@ -347,7 +347,7 @@ def test_what_is_told_of_several_arms_must_name_one_of_them(tmp_path):
             service.observe("one", 1.0, 3)
         assert service.observe("one", 1.0, other)
         assert service.observe("one", 0.5, one)
-        with pytest.raises(ValueError, match=r"reward must be 0.5, as was told of 'one' before, not 0.25"):
+        with pytest.raises(ValueError, match=r"reward must be 0.5, as was observed for 'one' before, not 0.25"):
             service.observe("one", 0.25, one)
         with pytest.raises(ValueError, match="arm must be given"):  # of which nothing is left, but which is it?
             service.observe("one", 0.5)
@@ -625,7 +625,7 @@ def test_a_reward_that_was_a_float32_in_between_is_the_same(service):
     assert not service.observe("two", np.float32(0.1))
     service.choose("three")
     assert service.observe("three", 0.0)
-    with pytest.raises(ValueError, match=r"reward must be 0.0, as was told of 'three' before, not 1e-09"):
+    with pytest.raises(ValueError, match=r"reward must be 0.0, as was observed for 'three' before, not 1e-09"):
         service.observe("three", 1e-9)
 
 

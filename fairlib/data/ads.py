@@ -27,7 +27,7 @@ class Ads:
     conversions : ndarray of int, shape (K,)
         How many purchases followed clicks on each ad.
     means : ndarray, shape (K,)
-        Mean rewards: the conversions, brought to the range from 0 to 1 (least and most), as Chen et al. (2024) do it.
+        Mean rewards: the conversions, scaled to the range from 0 (fewest) to 1 (most), as Chen et al. (2024) do it.
     delay : Law
         How many rounds after the click the purchase is made.
     clicks : ndarray of int, shape (K,), or None
@@ -56,10 +56,9 @@ def criteo_arms() -> Ads:
     Returns
     -------
     Ads
-        Ten arms. The delay law is **ours**, for want of the log: one log-normal law for all ads, through two
+        Ten arms. The delay law is **ours**, as we do not have the log: one log-normal law for all ads, through two
         quantiles of the excerpt's delays, the median of 104 rounds and the 90 % quantile of 12,890 rounds. Those are
-        the delays as the paper's code has them, which lets a purchase more than 50,000 rounds late (23 % of them)
-        come at once.
+        the delays in the paper's code, which lets a purchase more than 50,000 rounds late (23 % of them) come at once.
 
     Notes
     -----
@@ -95,14 +94,15 @@ def read_criteo(path: DataPath, arms: Annotated[int, checks.Integer(2, example=2
         between them; those used here are the 1st (1 for a purchase), the 3rd (seconds from click to purchase), the 5th
         (clicks on the ad in the week before) and the 21st (title of the ad, hashed). The value -1 is for unknown.
     arms : int
-        How many ads.
+        The number of ads.
 
     Returns
     -------
     Ads
-        The ads in the order of their first conversions. Titles make the ads: one may be sold under several product
-        numbers. The delays are those recorded, in rounds, where a round is a visit of the page: with one click in 20
-        visits, n clicks in the week before make 20 n rounds a week. Conversions of unknown delay count as conversions.
+        The ads in the order of their first conversions. Ads are told apart by title: one ad may be sold under several
+        product numbers. The delays are those recorded, in rounds, where a round is a visit of the page: with one click
+        in 20 visits, n clicks in the week before make 20 n rounds a week. Conversions of unknown delay count as
+        conversions.
 
     Raises
     ------

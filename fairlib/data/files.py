@@ -1,4 +1,4 @@
-"""What the loaders share: files that ship with a package, files that must be there, unpacked and read line by line."""
+"""Common parts of the loaders: files that ship with a package or must be there, unpacked and read line by line."""
 
 import gzip
 import hashlib
@@ -26,7 +26,7 @@ FilePath = str | os.PathLike[str]
 """The path of a file, as a string or a `pathlib.Path`."""
 
 DataPath = Annotated[FilePath, checks.InBody(checks.FilePath())]
-"""The same, of an argument that the loader checks."""
+"""The same, for an argument that the loader checks."""
 
 
 def _shipped(package: str, name: str) -> Path:
@@ -40,7 +40,7 @@ def _shipped(package: str, name: str) -> Path:
 
 
 def _values(path: Path, expected: str) -> NDArray[np.float64]:
-    """Read a table of numbers, and compare the hash of what was read with what it must be."""
+    """Read a table of numbers, and compare the hash of the values with the expected one."""
     try:
         values = np.loadtxt(path, delimiter=",", skiprows=1)
     except (ValueError, *_DAMAGE) as error:
@@ -81,15 +81,15 @@ def _opened(file: Path) -> Iterator[IO[bytes]]:
 
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile)
 _LONGEST = 1_000_000  # letters in a line; a packed file of a few bytes may hold one that fills the memory
-_RATIO = 100  # how many times as long as a packed file what is in it may be; that of real data is 3 to 30
+_RATIO = 100  # how many times as long as the packed file its contents may be; for real data it is 3 to 30
 _LITTLE = 10_000_000  # letters that any packed file may hold
 
 
 def _lines(file: Path, whole: bool = True, kept: bool = True) -> Iterator[tuple[int, str]]:
-    """Read a text line by line, with the lines' numbers; damage is an error that says how far one got.
+    """Read a text line by line, with the lines' numbers; damage is an error that says how far the reading got.
 
-    A last line without its end is one that was cut, unless rows show by themselves that they are `whole`. Where they
-    are `kept`, a small packed file must not hold so many that they fill the memory.
+    A last line without its end counts as cut, unless rows show by themselves that they are `whole`. Where rows are
+    `kept`, a small packed file must not hold so many that they fill the memory.
     """
     number, letters, most = 0, 0, math.inf
     if kept and file.suffix in (".gz", ".xz", ".zip"):
@@ -124,9 +124,9 @@ def _lines(file: Path, whole: bool = True, kept: bool = True) -> Iterator[tuple[
         raise ValueError(f"{file}: the file is empty")
 
 
-_NO_TEXT = re.compile("[\udc80-\udcff]")  # what stands for a byte that can't be decoded
+_NO_TEXT = re.compile("[\udc80-\udcff]")  # the sign for a byte that can't be decoded
 
-# What numbers are written with. Python's `float` takes 1_000 and the digits of all scripts as well.
+# The characters of numbers. Python's `float` takes 1_000 and the digits of all scripts as well.
 _PLAIN = re.compile(r"[0-9eE.+\-,\s]*", re.ASCII)
 
 

@@ -27,7 +27,7 @@ class MultiLabel:
     Parameters
     ----------
     features : ndarray, shape (n, d)
-        What is known of each example.
+        The features of each example.
     labels : ndarray, shape (n, K)
         1.0 where the example has the label, else 0.0.
 
@@ -63,7 +63,7 @@ def yeast() -> MultiLabel:
 
     Notes
     -----
-    Used in section 5 of Wang et al. (2021). What is hashed are the values read, not the file: a later `river` may pack
+    Used in section 5 of Wang et al. (2021). The hash is of the values read, not of the file: a later `river` may pack
     the same numbers differently.
 
     Examples
@@ -134,15 +134,15 @@ def mediamill(path: DataPath) -> MultiLabel:
 
 @checked
 def read_arff(path: DataPath, labels: Annotated[int, checks.Integer(1, example=1)]) -> MultiLabel:
-    r"""Read a multi-label file in the ARFF format, as the Mulan collection has them, strictly.
+    r"""Read a multi-label file in the ARFF format of the Mulan collection, strictly.
 
     Parameters
     ----------
     path : path
         The file; ``.gz`` and ``.xz`` are unpacked on the way.
     labels : int
-        How many labels there are. They must be the last attributes, each declared as ``{0,1}``, and all attributes
-        before them numbers; a row is a line of numbers with commas (sparse rows, in braces, are not read).
+        The number of labels. They must be the last attributes, each declared as ``{0,1}``, and all attributes before
+        them numbers; a row is a line of numbers with commas (sparse rows, in braces, are not read).
 
     Returns
     -------
@@ -330,7 +330,7 @@ def arm_contexts(
 
 
 def _waves(size: int, dimension: int, seed: int, scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Draw frequencies, a column a feature, and shifts."""
+    """Draw frequencies, a column for each feature, and shifts."""
     rng = np.random.default_rng(seed)
     with np.errstate(over="ignore"):  # refused by `_finite`
         return rng.standard_normal((size, dimension)) / scale, rng.uniform(0, 2 * math.pi, dimension)

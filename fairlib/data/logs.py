@@ -1,4 +1,4 @@
-"""Logs of arms that were drawn with known probabilities: the Open Bandit Dataset, and a reader's own."""
+"""Logs of arms that were drawn with known probabilities: the Open Bandit Dataset, and your own."""
 
 import json
 import re
@@ -21,9 +21,10 @@ __all__ = ["read_open_bandit", "read_log"]
 def read_open_bandit(path: DataPath) -> "pd.DataFrame":
     r"""Read a log of the Open Bandit Dataset, for `fairlib.evaluation.evaluate`.
 
-    Clothes were shown at three places of a fashion shop's page, drawn evenly in one kind of log and by Thompson
-    sampling in the other, with the probabilities (Y. Saito, S. Aihara, M. Matsutani and Y. Narita, *Open bandit dataset
-    and pipeline*, 2021). ZOZO, Inc. hands it out at research.zozo.com. The book neither ships nor fetches it.
+    Clothes were shown at three places of a fashion shop's page. In one kind of log they were drawn uniformly, in the
+    other by Thompson sampling; both give the probabilities (Y. Saito, S. Aihara, M. Matsutani and Y. Narita, *Open
+    bandit dataset and pipeline*, 2021). ZOZO, Inc. hands it out at research.zozo.com. The book neither ships nor
+    fetches it.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def read_open_bandit(path: DataPath) -> "pd.DataFrame":
 
 
 def _open_bandit_places(file: Path, header: list[str]) -> dict[str, int]:
-    """Say at which place of a line each column of the log stands."""
+    """Return the place of each column of the log in a line."""
     theirs = {"arm": "item_id", "reward": "click", "propensity": "propensity_score"}
     if "propensity_score" not in header and "action_prob" in header:
         theirs["propensity"] = "action_prob"
@@ -128,7 +129,7 @@ _OPEN_BANDIT: dict[str, tuple[str, Callable[[str], Any]]] = {
 
 @checked
 def read_log(path: DataPath, columns: Mapping[str, str] | None = None) -> "pd.DataFrame":
-    r"""Read a log of one's own from JSON lines, for `fairlib.replay` and `fairlib.evaluation`.
+    r"""Read your own log from JSON lines, for `fairlib.replay` and `fairlib.evaluation`.
 
     Parameters
     ----------
@@ -136,13 +137,13 @@ def read_log(path: DataPath, columns: Mapping[str, str] | None = None) -> "pd.Da
         A file with a JSON object in each line, a line for each arm played, in the order of time; ``.gz`` and ``.xz``
         are unpacked on the way.
     columns : mapping of str to str, optional
-        What the file calls `arm`, `reward`, `propensity` or another column of the log, where it has names of its own.
-        (The columns of a data frame are named by its `rename`.)
+        The file's names for `arm`, `reward`, `propensity` or another column of the log, where they differ. (The columns
+        of a data frame are named by its `rename`.)
 
     Returns
     -------
     pandas.DataFrame
-        The log; what a line holds besides `arm`, `reward` and `propensity` is kept as it is.
+        The log; all other values of a line are kept as they are.
 
     Raises
     ------
@@ -194,7 +195,7 @@ def read_log(path: DataPath, columns: Mapping[str, str] | None = None) -> "pd.Da
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of its parts, of which JSON would keep the last where two have one name."""
+    """Make an object of its parts; where two have one name, JSON would keep only the last."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]

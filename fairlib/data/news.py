@@ -45,7 +45,7 @@ class Event(NamedTuple):
     time : int
         When, in seconds since 1970.
     displayed : int
-        The article displayed, drawn evenly from the pool.
+        The article displayed, drawn uniformly from the pool.
     click : int
         1 if it was clicked, else 0.
     user : ndarray, shape (6,)

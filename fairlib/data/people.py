@@ -19,20 +19,20 @@ __all__ = ["People", "twoyear", "ACS_NUMBERS", "ACS_ONE_HOT", "read_acs", "stand
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """Candidates with features, a group each, and what is taken as the reward of choosing them.
+    """Candidates with features, a group each, and the reward of choosing each.
 
     Parameters
     ----------
     features : ndarray, shape (n, m)
-        What is known of each person.
+        The features of each person.
     names : tuple of str
-        What the m columns are.
+        The names of the m columns.
     rewards : ndarray, shape (n,)
         The reward, in the units that the loader states.
     groups : ndarray of int, shape (n,)
         Each person's group, from 0.
     group_names : tuple of str
-        What the groups are.
+        The names of the groups.
 
     Examples
     --------
@@ -73,8 +73,8 @@ def twoyear() -> People:
 
     Notes
     -----
-    These stand in for the census records of Grazzi et al. (2022), which have to be fetched (`read_acs`). Left out are
-    the identity number, and the total of ``jc`` and ``univ``, which says nothing new. There is no constant column;
+    These replace the census records of Grazzi et al. (2022), which have to be fetched (`read_acs`). The identity number
+    is left out, and so is the total of ``jc`` and ``univ``, which says nothing new. There is no constant column;
     `standardized` adds one.
 
     Examples
@@ -134,15 +134,15 @@ def read_acs(
         The column of `one_hot` whose codes are the groups: ``RAC1P`` as in section 7 of the paper, ``SEX`` as in its
         appendix D.2.
     numbers : sequence of str
-        Columns taken as they are, each once, and not the reward. By default the paper's; others let one read an
-        excerpt that lacks some.
+        Columns taken as they are, each once, and not the reward. By default the paper's; others allow for an excerpt
+        that lacks some.
     one_hot : mapping of str to sequence of int
-        Columns of codes, and for each the codes that get a column of their own. A person with the code 0 (in
-        ``RELP`` the one whom the others are related to), or with the N by which excerpts of NIST say that the question
-        does not apply (``INDP_CAT``), has 0 in all of them.
+        Columns of codes, and for each the codes that get a column of their own. A person with the code 0 (in ``RELP``
+        the reference person of the household), or with the N by which excerpts of NIST say that the question does not
+        apply (``INDP_CAT``), has 0 in all of them.
     years : sequence of int, optional
         Keep the people of these years only, by the column ``YEAR`` of an excerpt of several years; each group must have
-        somebody in each of them. (A file of the Census Bureau is of one year.) By default all are kept.
+        a person in each of them. (A file of the Census Bureau is of one year.) By default all are kept.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def read_acs(
         If an argument is of the wrong kind, a file is empty, columns are missing (from 2019 on, ``RELP`` is called
         ``RELSHIPP`` and has other codes), there twice or not the same in all files, a row is cut short, a weight is
         negative, a value needed is missing or no number, a code is not in the list, a year is not in the files, or a
-        group has nobody in one of the years; the message names the file and the line or the column.
+        group has no person in one of the years; the message names the file and the line or the column.
 
     Examples
     --------
@@ -208,13 +208,13 @@ def read_acs(
             rows.append([person[name] for name in needed])
     said = ", ".join(map(str, files))
     if asked and (none := [year for year in asked if year not in found]):
-        raise ValueError(f"{said}: there is nobody of {none[0]} by the column YEAR")
+        raise ValueError(f"{said}: there is no person of {none[0]} by the column YEAR")
     if not rows:
-        raise ValueError(f"{said}: nobody in it has AGEP > 16, PINCP > 100, PWGTP >= 1 and, if asked for, WKHP > 0")
+        raise ValueError(f"{said}: no person in it has AGEP > 16, PINCP > 100, PWGTP >= 1 and, if asked for, WKHP > 0")
     column = dict(zip(needed, np.array(rows).T, strict=True))
     for year in asked or ():
         if lacking := set(one_hot[group]) - set(column[group][column["YEAR"] == year].tolist()):
-            raise ValueError(f"{said}: of {year} nobody who is kept has {min(lacking)} in the column {group}")
+            raise ValueError(f"{said}: of {year} no person who is kept has {min(lacking)} in the column {group}")
     parts = {"constant": np.ones(len(rows))} | {name: column[name] for name in numbers}
     parts |= {f"{name}_{code}": (column[name] == code) * 1.0 for name, codes in one_hot.items() for code in codes}
     return People(
@@ -252,7 +252,7 @@ def _census_header(file: Path, needed: Sequence[str]) -> list[str]:
 
 
 def _census_rows(file: Path, header: Sequence[str], needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Read a file row by row: where the row stands, and the cells that are needed by their columns."""
+    """Read a file row by row: yield the place of each row, and the needed cells by their columns."""
     table = csv.reader((line for _, line in _lines(file)), strict=True)
     where = {name: header.index(name) for name in needed}
     try:
@@ -269,7 +269,7 @@ def _census_rows(file: Path, header: Sequence[str], needed: Sequence[str]) -> It
 
 
 def _check_columns(numbers: Sequence[str], one_hot: Mapping[str, Sequence[int]]) -> None:
-    """Refuse what names no columns, a feature twice, or the reward among the features."""
+    """Refuse arguments that name no columns, a feature twice, or the reward among the features."""
     listed = isinstance(numbers, Sequence) and not isinstance(numbers, str)
     if not (listed and all(isinstance(each, str) for each in numbers)):
         raise TypeError(f"numbers must be a list of names of columns, not {checks.shown(numbers)}")
@@ -312,14 +312,14 @@ def standardized(
     features : array_like, shape (n, m)
         The columns.
     by : array_like, shape (n', m), optional
-        Where means and standard deviations are taken from; by default from `features`. Grazzi et al. (2022,
+        The columns from which means and standard deviations are taken; by default `features`. Grazzi et al. (2022,
         appendix D.2) take those of the survey of 2017 for the people of 2018.
 
     Returns
     -------
     ndarray, shape (n, m + 1)
         The contexts. A column that is constant in `by` is only shifted: so the ``constant`` of `read_acs` becomes 0 and
-        the column of ones takes its place. The paper's code does the same, so that with its 39 columns d is 41.
+        the column of ones replaces it. The paper's code does the same, so that with its 39 columns d is 41.
 
     Raises
     ------

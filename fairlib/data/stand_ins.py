@@ -1,6 +1,6 @@
 """Stand-ins for data that can't come with the book: drawn by laws that are stated here, so that the truth is known.
 
-What carries over from a stand-in is that the code runs as it would on the data, and the questions; no number does.
+On a stand-in the code runs as it would on the data, and the questions are the same; the numbers are not.
 """
 
 import math
@@ -19,10 +19,10 @@ __all__ = ["frequencies_like_mediamill", "labels_like_mediamill", "KnownLog", "I
 def frequencies_like_mediamill() -> NDArray[np.float64]:
     r"""Return 101 frequencies that agree with what is published of mediamill's labels.
 
-    Published are the number of examples, 43,907, of the rarest and of the most frequent label, 31 and 33,869, and how
-    many labels an example has on average, 4.376. Through these goes one curve of the form
-    :math:`f_j = f_0 (f_{100}/f_0)^{(j/100)^s}`, and that is what stands in: a first and a last frequency and a sum are
-    right, and those in between are made up.
+    The number of examples, 43,907, is published, and so are those of the rarest and of the most frequent label, 31 and
+    33,869, and the mean number of labels of an example, 4.376. One curve of the form
+    :math:`f_j = f_0 (f_{100}/f_0)^{(j/100)^s}` fits them, and the stand-in uses it: the first frequency, the last one
+    and the sum are right, and those in between are made up.
 
     Returns
     -------
@@ -51,16 +51,16 @@ def frequencies_like_mediamill() -> NDArray[np.float64]:
 
 @checked
 def labels_like_mediamill(examples: PositiveInt, *, seed: Seed) -> MultiLabel:
-    r"""Draw examples with 120 features and 101 labels, in place of those of mediamill.
+    r"""Draw examples with 120 features and 101 labels, instead of those of mediamill.
 
-    Features are directions drawn evenly. A label has the frequency :math:`f_a` of `frequencies_like_mediamill`, which
-    each example raises or lowers by up to a quarter, by a direction :math:`w_a` of the label's own:
+    Features are directions drawn uniformly. A label has the frequency :math:`f_a` of `frequencies_like_mediamill`,
+    which each example raises or lowers by up to a quarter, by a direction :math:`w_a` of the label's own:
     :math:`f_a (1 + \frac14 \tanh(\sqrt{120}\, w_a \cdot x))`. Given the features, labels are independent.
 
     Parameters
     ----------
     examples : int
-        How many.
+        The number to draw.
     seed : int
         Seed of the features, the directions and the labels.
 
@@ -112,27 +112,27 @@ class KnownLog(NamedTuple):
 
 
 INTERESTS = np.array([0.40, 0.25, 0.15, 0.12, 0.08])
-"""What the visitors of the stand-in care for, on average."""
+"""The average interests of the visitors of the stand-in."""
 
 
 @checked
 def visits_like_today(visits: PositiveInt, *, seed: Seed, pool: PositiveInt = 10) -> KnownLog:
-    """Draw days on a front page, in place of the log of the Yahoo! Today Module.
+    """Draw days on a front page, instead of the log of the Yahoo! Today Module.
 
     As in the log visitor and article have six features, a constant 1 and five that sum to 1, and the article displayed
-    is drawn evenly from a pool in which articles come and go: 27 a day, as of the log's 271 in ten days, where a day
+    is drawn uniformly from a pool in which articles come and go: 27 a day, as the log has 271 in ten days, where a day
     is 1,200 visits. The chance of a click is 0.01 and 0.128 times the product of the five features of visitor and
-    article, which is 3.6 clicks in 100 visits, the published rate. So the linear model is true here; in the log it
-    need not be, and rates change with the hour.
+    article, which is 3.6 clicks in 100 visits, the published rate. So the linear model is true here; in the log it need
+    not be, and rates change with the hour.
 
     Parameters
     ----------
     visits : int
-        How many.
+        The number to draw.
     seed : int
         Seed of the visitors, the articles and the clicks.
     pool : int
-        How many articles there are at a time.
+        The number of articles at a time.
 
     Returns
     -------

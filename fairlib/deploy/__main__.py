@@ -14,7 +14,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m fairlib.deploy",
         description="Answer HTTP requests with a policy: POST /choose, POST /observe and GET /healthz, with JSON.",
-        epilog="It does not ask who is asking, and knows no TLS: let it be reached by your own programs alone.",
+        epilog="It has neither authentication nor TLS: let only your own programs reach it.",
     )
     parser.add_argument("path", help="the SQLite file, on a disk of this machine; it is made if there is none")
     parser.add_argument("policy", help="module:name of a policy, or of a function without arguments that makes one")
@@ -32,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _named(text: str) -> Any:
-    """Return what is called ``module:name``, or what it makes."""
+    """Return the object at ``module:name``, or the policy that it makes."""
     allowed = "policy must be module:name of a policy, or of a function without arguments that makes one"
     module, colon, name = text.partition(":")
     if not (module and colon and name):
@@ -68,7 +68,7 @@ def _main(arguments: Sequence[str] | None = None) -> None:
         parser.error(str(error))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # which uvicorn raises again when it has ended
     try:
-        # More connections than this are answered 503, before they take all of the machine's.
+        # Beyond this many connections the answer is 503, before they take all of the machine's.
         uvicorn.run(front, host=given.host, port=given.port, limit_concurrency=1000, server_header=False)
     finally:
         service.close()

@@ -48,16 +48,16 @@ def app(
     GET /healthz   none                                    `rounds` played so far
     ============== ======================================= =========================================
 
-    What the service refuses is answered with 400, and has changed nothing. If the database fails the status is 503, and
-    the same request may be sent again: it is never played twice. The service works in a thread of its own, so that the
-    server goes on taking requests while it waits for the disk.
+    A request that the service refuses is answered with 400, and has changed nothing. If the database fails, the status
+    is 503, and the same request may be sent again: it is never played twice. The service works in a thread of its own,
+    so that the server goes on taking requests while it waits for the disk.
 
-    It does not ask who is asking, and knows no TLS: it is to be reached by the shop's own programs alone.
+    It has neither authentication nor TLS: only the shop's own programs should be able to reach it.
 
     Parameters
     ----------
     service : Service
-        What answers. It is still to be closed by the caller.
+        The service that answers. The caller must still close it.
     body : int
         The largest body of a request, in bytes, whatever its headers say.
     seconds : float
@@ -77,7 +77,7 @@ def app(
 
     See Also
     --------
-    Service : what is asked.
+    Service : answers the requests.
 
     Examples
     --------
@@ -101,11 +101,11 @@ def app(
 
 
 class _Front:
-    """What the paths of the application have in common."""
+    """The common part of the paths of the application."""
 
     def __init__(self, service: Service, body: int, seconds: float) -> None:
         self.service, self.body, self.seconds = service, body, seconds
-        # The service does one thing at a time. More threads would wait for it, and leave none to the check of health.
+        # The service does one thing at a time. More threads would wait for it, and leave none for the health check.
         self.turn = anyio.CapacityLimiter(1)
 
     async def choose(self, request: Request) -> Response:
@@ -125,7 +125,7 @@ class _Front:
             raise _unavailable(error) from error
 
     async def ask(self, method: Callable[..., Any], *given: Any) -> Any:
-        """Return what the service answers; it must not hold up the event loop."""
+        """Return the answer of the service; it must not hold up the event loop."""
         try:
             return await anyio.to_thread.run_sync(method, *given, limiter=self.turn)
         except (TypeError, ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Whether promises are kept while a policy serves: a monitor, and what others can check in the log."""
+"""Whether promises are kept while a policy serves: a monitor, and checks that others can make of the log."""
 
 import hashlib
 import json
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Monitor", "Audit", "audit", "seal"]
 
-_ROUNDING = 1e-9  # what sums of shares may be off by
+_ROUNDING = 1e-9  # the rounding error that sums of shares may have
 
 
 class Monitor:
-    r"""Says after each round whether each arm has had what it was promised so far.
+    r"""Says after each round whether each arm has had the plays that it was promised so far.
 
     There are two promises. Since the start: after every round t, :math:`\lfloor r_a t \rfloor - N_a(t) \le \alpha`
     (Definition 2 of Patil et al.). And, if `in_windows` is given, in any rounds in a row: w of them have at least
     :math:`r_a w` plays, less what `in_windows` allows, for every w, as `fairlib.shares.fair_in_windows` promises.
 
-    What is due by merit depends on the true means, which nobody knows in operation, so no monitor can see it;
-    `fairlib.evaluation` says what a log tells of it.
+    The plays that are due by merit depend on the true means, which are unknown in operation, so no monitor can check
+    them; `fairlib.evaluation` estimates from a log what it can.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Monitor:
     tolerance : float
         How many whole plays an arm may be behind since the start, :math:`\alpha`.
     in_windows : float, optional
-        How many plays an arm may be behind in rounds in a row.
+        How many plays an arm may be behind in any rounds in a row.
 
     Raises
     ------
@@ -119,7 +119,7 @@ class Monitor:
         return bool(self._within(self._behind, self._worst_window).all())
 
     def report(self) -> "pd.DataFrame":
-        """Return what each arm has had.
+        """Return the plays of each arm and how far it was behind.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class Monitor:
 
 
 class Audit(NamedTuple):
-    """What an arm finds in its own plays.
+    """The result of checking one arm's own plays.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def audit(
     rounds: Annotated[int, checks.Integer(1, example=5)],
     share: Annotated[float | Fraction, checks.InBody(checks.Real(0, 1))],
 ) -> Audit:
-    r"""Say which plays an arm was owed, and which of them came too late, from nothing but its own plays.
+    r"""Return how many plays an arm was owed, and which of them came too late, from its own plays alone.
 
     That :math:`N_a(t) \ge \lfloor r t \rfloor` for all t up to T is the same as: the j-th play came in round
     :math:`\lceil j / r \rceil` or before, for every j for which that is at most T.
@@ -193,9 +193,9 @@ def audit(
     plays : iterable of int
         The rounds in which the arm was played, in their order.
     rounds : int
-        How many rounds T there have been.
+        The number T of rounds so far.
     share : float or Fraction
-        The promised share r, above 0 and at most 1; a float is taken for the fraction that it is written as.
+        The promised share r, above 0 and at most 1; a float counts as the fraction that it is written as.
 
     Returns
     -------
@@ -227,13 +227,13 @@ def audit(
 def seal(rows: Iterable[Any], before: str = "") -> str:
     """Return a seal on the rows of a log: a hash of each row and of the seal before it.
 
-    Whoever has noted a seal can later find out whether any row before it was changed. It must be noted by somebody
-    other than who keeps the log, who could seal a changed one anew.
+    A reader who has noted a seal can later find out whether any row before it was changed. The keeper of the log must
+    not be the only one to note it, as the keeper could seal a changed log anew.
 
     Parameters
     ----------
     rows : iterable
-        Rows of what JSON can hold: lists, numbers, texts, None.
+        Rows that JSON can hold: lists, numbers, texts, None.
     before : str
         The seal on the rows before these, empty if they are the first.
 
@@ -245,7 +245,7 @@ def seal(rows: Iterable[Any], before: str = "") -> str:
     Raises
     ------
     TypeError, ValueError
-        If a row holds what JSON can't, or `before` is no seal.
+        If a row holds something that JSON can't hold, or `before` is no seal.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A policy put to work: asked for arms, and told what they paid, when and in whatever order that comes to be known."""
+"""A policy at work: it is asked for arms, and learns their rewards, whenever and in whatever order they arrive."""
 
 import math
 import threading
@@ -27,12 +27,12 @@ RewardRange = Annotated[tuple[float, float], checks.InBody(checks.Pair(checks.Re
 
 
 class Choice(NamedTuple):
-    """What a `Player` has chosen.
+    """The arms that a `Player` has chosen.
 
     Parameters
     ----------
     round : int
-        The round, 1, 2, 3, ...: what the feedback of it is told by.
+        The round, 1, 2, 3, ..., which its feedback must name.
     arms : tuple of int
         The arms to play.
     chances : tuple of float
@@ -52,22 +52,22 @@ class Choice(NamedTuple):
 
 @dataclass
 class _Waiting:
-    """A round of which rewards are still to come: the chance of each arm, and the contexts of them all."""
+    """A round whose rewards are still to come: the chance of each arm, and the contexts of all arms."""
 
     chances: dict[int, float]
     contexts: NDArray[np.float64] | None = None
 
 
 class Player:
-    """A policy at work: `choose` says what to play, `observe` takes what it paid, late or never.
+    """A policy at work: `choose` says what to play, and `observe` takes the reward, which may come late or never.
 
-    It plays as `simulate` does: with the same seed, and told of each reward when the game would show it, it plays run 0
-    to the last bit. Several threads may use one player.
+    It plays as `simulate` does: with the same seed, and with each reward given when the game would show it, it plays
+    run 0 to the last bit. Several threads may use one player.
 
     Parameters
     ----------
     policy : Policy or ContextPolicy
-        Who plays.
+        The policy.
     arms : int, optional
         Number of arms K; needed unless the policy is made for some number.
     dimension : int, optional
@@ -80,7 +80,7 @@ class Player:
     rewards : tuple of two floats
         The smallest and the largest reward that there can be.
     seed : int or numpy.random.SeedSequence
-        Where the policy's chance comes from.
+        The seed of the policy's draws.
 
     Raises
     ------
@@ -89,7 +89,7 @@ class Player:
 
     See Also
     --------
-    simulate : lets a policy play a game of which all is known.
+    simulate : lets a policy play a game that is known.
 
     Examples
     --------
@@ -153,8 +153,8 @@ class Player:
         ------
         TypeError, ValueError
             If the contexts are missing, not wanted or don't fit, the horizon is over, the policy remembers every round
-            and has not been told of the last, or its rule gives no probabilities. Of a player that was loaded, also if
-            its rule fails at what it remembers; the message names the file. Then nothing has changed.
+            and has not observed the last one, or its rule gives no probabilities. A loaded player raises it also if its
+            rule fails at what it remembers; the message names the file. In each case nothing has changed.
 
         Examples
         --------
@@ -203,24 +203,24 @@ class Player:
         reward: Annotated[float, checks.InBody(checks.Real(example=1.0))],
         arm: Annotated[int, checks.InBody(checks.Integer(0))] | None = None,
     ) -> None:
-        """Take what an arm paid in a round.
+        """Take the reward of an arm in a round.
 
-        The order in which feedback is told is the order in which the policy learns of it.
+        The policy learns from feedback in the order in which it is given.
 
         Parameters
         ----------
         round : int
             The round, as `choose` named it.
         reward : float
-            What the arm paid, in `rewards`.
+            The reward of the arm, in the range `rewards`.
         arm : int, optional
-            The arm; may be left out while one arm of that round is yet to be told.
+            The arm; it may be left out while one arm of that round waits for feedback.
 
         Raises
         ------
         TypeError, ValueError
-            If the round has not been played, the arm was not chosen in it or has been told, or the reward is not in the
-            range; then nothing has changed.
+            If the round has not been played, the arm was not chosen in it or has been observed, or the reward is not in
+            the range; then nothing has changed.
 
         Examples
         --------
@@ -236,7 +236,7 @@ class Player:
                 raise ValueError(f"round must be one that has been played, and {last}; not {checks.shown(round)}")
             waiting = self._waiting.get(int(round))
             if waiting is None:
-                raise ValueError(f"round must be one that waits for feedback: {round} has been told, or forgotten")
+                raise ValueError(f"round must be one that waits for feedback: {round} has been observed, or forgotten")
             low, high = self.rewards
             value = checks.real("reward", reward, low, high)
             if arm is None and len(waiting.chances) > 1:
@@ -264,7 +264,7 @@ class Player:
         Returns
         -------
         int
-            Of how many rounds feedback is no longer waited for.
+            The number of rounds whose feedback is no longer waited for.
 
         Raises
         ------
@@ -290,13 +290,13 @@ class Player:
 
     @property
     def waiting(self) -> dict[int, tuple[int, ...]]:
-        """The rounds of which feedback is waited for, and their arms."""
+        """The rounds that wait for feedback, and their arms."""
         with self._lock:
             return {t: tuple(each.chances) for t, each in self._waiting.items()}
 
     @property
     def seen(self) -> Seen:
-        """What has been chosen and observed so far; `t` is the round that is next."""
+        """All that has been chosen and observed so far; `t` is the next round."""
         with self._lock:
             return Seen(self._t + 1, self._agent.selected.copy(), self._agent.observed.copy(), self._agent.total.copy())
 
@@ -304,12 +304,12 @@ class Player:
         return f"Player({self.policy!r}, arms={self.arms}), {self._t} rounds played, {len(self._waiting)} waiting"
 
     def save(self, path: files.GivenPath) -> None:
-        """Save all that the player knows to a file of NumPy's (``.npz``), whole or not at all.
+        """Save all that the player knows to a NumPy file (``.npz``), whole or not at all.
 
         Parameters
         ----------
         path : path-like
-            Where; an older file of this name is replaced.
+            The path; an older file of this name is replaced.
 
         Raises
         ------
@@ -350,11 +350,11 @@ class Player:
 
     @classmethod
     def load(cls, path: files.GivenPath, policy: AnyPolicy) -> Self:
-        """Go on where a player was when it was saved: it will choose what that one would have chosen.
+        """Load a saved player: it will choose the arms that the saved one would have chosen.
 
-        All that the file says is checked against the policy, but for the numbers in the rule's own memory, of which
-        only the rule knows what they mean. A rule that was given others there may play something else or fail, and
-        takes as long as they make it take; it can't read or write beyond its arrays.
+        All that the file says is checked against the policy, except the numbers in the rule's own memory, whose meaning
+        only the rule knows. If they were altered, the rule may play something else, fail, or take longer; it can't read
+        or write beyond its arrays.
 
         Parameters
         ----------
@@ -375,8 +375,8 @@ class Player:
         TypeError
             If `path` is no path, or `policy` no policy.
         ValueError
-            If the file holds no player, not a whole one, numbers that no player has, that of another policy or with
-            another rule (the functions and numbers that it uses count, too), or of another version of fairlib; the
+            If the file holds no player, an incomplete one, numbers that no player has, or a player of another policy,
+            with another rule (the functions and numbers that it uses count, too) or of another version of fairlib; the
             message names the path.
         """
         own = _signature(policy)
@@ -412,7 +412,7 @@ class Player:
         return player
 
     def _take(self, heading: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take what a file says, if it can be so; the arrays are of the right types and shapes by now."""
+        """Take the state from a file, if it is possible; the arrays are of the right types and shapes by now."""
         self._t = checks.integer("t", heading["t"], 0, self.horizon or checks._LARGEST)
         self._rng.bit_generator.state = _state(heading["rng"])
         for name, array in self._kept().items():
@@ -429,7 +429,7 @@ class Player:
         self._agent.unread = feedback
 
     def _musts(self, waiting: list[Any], feedback: list[Any], contexts: Any) -> Iterator[tuple[bool, str]]:
-        """Name what holds of each player, and say whether it does; who asks must stop at the first that doesn't."""
+        """Yield whether each condition on a player holds, and its text; the caller must stop at the first failure."""
         t, k, sent, seen = self._t, self.arms, self._agent.selected, self._agent.observed
         low, high = self.rewards
         yield _within(sent, 0, t), f"selected must be numbers of rounds, from 0 to the {t} that were played"
@@ -523,7 +523,7 @@ def _signature(policy: Any) -> dict[str, str]:
     return {"version": __version__, "policy": repr(_policy(policy)), "mark": policy.bound_rule.mark}
 
 
-# What an error is that numbers can cause which a rule does not expect.
+# The errors that numbers can cause which a rule does not expect.
 _OF_NUMBERS = ArithmeticError, LookupError, MemoryError, ValueError
 
 # The lists of a saved player, of any length; their order is that in which they are read.
@@ -590,7 +590,7 @@ def _finite(array: NDArray[Any]) -> bool:
 
 
 def _sums(total: NDArray[np.float64], count: NDArray[np.int64], low: float, high: float) -> bool:
-    """Say whether each total can be a sum of so many numbers in a range, up to rounding."""
+    """Return whether each total can be a sum of that many numbers in a range, up to rounding."""
     n = count.astype(np.float64)
     with np.errstate(invalid="ignore"):  # none of an infinite range
         off = n * n * np.finfo(float).eps * max(abs(low), abs(high))

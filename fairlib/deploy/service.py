@@ -1,4 +1,4 @@
-"""A player behind a database: it answers requests, learns what came of them, and can be killed at any moment."""
+"""A player behind a database: it answers requests, learns their rewards, and can be killed at any moment."""
 
 import hashlib
 import json
@@ -25,9 +25,9 @@ __all__ = ["Service", "ServiceError"]
 
 _LOG = logging.getLogger("fairlib.deploy")
 
-_OWNER = 0x66616972  # "fair", by which SQLite and the program `file` know whose file it is
+_OWNER = 0x66616972  # "fair", by which SQLite and the program `file` recognise the file
 _FORMAT = 2  # 1 had one arm a round, and no snapshot
-_SAME = 1e-7  # relative; what a reward loses in a client that keeps it as a float32 is less
+_SAME = 1e-7  # relative; a reward loses less than this in a client that keeps it as a float32
 
 _TABLES = """
 CREATE TABLE made (how TEXT NOT NULL);
@@ -61,8 +61,8 @@ CREATE VIEW rounds AS
 class ServiceError(RuntimeError):
     """A file that a service can't work with.
 
-    It can't be opened, is the file of another program or of another format, or its log holds what this policy would not
-    have done. The message names the file.
+    It can't be opened, is the file of another program or of another format, or its log holds choices that this policy
+    would not have made. The message names the file.
 
     Examples
     --------
@@ -78,19 +78,19 @@ class ServiceError(RuntimeError):
 class Service:
     """A player behind a database: each request is answered once, and a process that is killed loses nothing.
 
-    A log in the database holds all that was chosen and all that was told, in order, and nothing else counts: a choice
-    is written before it is answered, and what a player knows follows from the log. Each process has a player of its
-    own, which first reads what others have written. So any number of processes and threads may serve one file, and a
-    process that starts later goes on where the log ends.
+    A log in the database holds all choices and all feedback, in order, and nothing else counts: a choice is written
+    before it is answered, and what a player knows follows from the log. Each process has a player of its own, which
+    first reads what others have written. So any number of processes and threads may serve one file, and a process that
+    starts later goes on where the log ends.
 
-    A service knows no users, no passwords and no encryption, and does not ask who is asking: see the notes.
+    A service has no users, no passwords and no encryption: see the notes.
 
     Parameters
     ----------
     path : path-like
         The SQLite file, on a disk of this machine; it is made if there is none.
     policy : Policy or ContextPolicy
-        What plays.
+        The policy.
     arms : int, optional
         Number of arms K; needed unless the policy is made for some number.
     dimension : int, optional
@@ -100,10 +100,10 @@ class Service:
     rewards : tuple of two floats
         The smallest and the largest reward that there can be.
     seed : int
-        Where the policy's chance comes from.
+        The seed of the policy's draws.
     snapshot_every : int
-        After how many rounds the player is stored, so that opening the file plays fewer rounds than this again. With 0
-        nothing is stored or taken from there: opening plays the whole log, and checks each choice in it.
+        The number of rounds after which the player is stored, so that opening the file plays fewer rounds than this
+        again. With 0 no snapshot is stored or used: opening plays the whole log, and checks each choice in it.
 
     Raises
     ------
@@ -117,19 +117,21 @@ class Service:
     See Also
     --------
     app : answers HTTP requests with a service.
-    Player : what plays.
+    Player : plays without a database.
 
     Notes
     -----
     The table `log` is only ever added to. The view `rounds` has a row for each arm that was chosen in a round, with its
-    reward if that has been told; `fairlib.experiments.replay` reads its columns. Only one process at a time
-    can write: several are there so that one may stop, and not for speed.
+    reward if that has been observed; `fairlib.experiments.replay` reads its columns. Only one process at a time can
+    write: several processes let one of them stop, and do not add speed.
 
-    Names of requests can be guessed, and stay in the log. Anyone who can ask can tell the reward of another's request,
-    read it out of the refusal of another reward, and use up rounds and the horizon. The seed and the log together give
-    all choices to come, so the seed is a secret, and 0 is none. The file can be read by all whom the umask lets.
+    Names of requests can be guessed, and stay in the log. Any client can send the reward of another client's request,
+    read it from the refusal of another reward, and use up rounds and the horizon. The seed and the log together give
+    all choices to come, so the seed must be secret, and 0 is not. The file can be read by every user whom the umask
+    lets.
 
-    A snapshot is sealed against damage, but not against forgery: whoever can write the file can write that, too.
+    A snapshot is sealed against damage, but not against forgery: a program that can write the file can write the seal,
+    too.
 
     A connection to SQLite does not survive a fork, so a process must make its own service. And a process in which
     another thread plays should not be forked at all: the child may wait forever for a lock of the compiler.
@@ -191,7 +193,7 @@ class Service:
         Parameters
         ----------
         request : str
-            What the asker calls it: its own for each round, and the same if it has to ask again.
+            The client's name for the request: a new one for each round, and the same one if it has to ask again.
         contexts : array_like, shape (K, d), optional
             The context of each arm, where arms have contexts.
 
@@ -208,7 +210,7 @@ class Service:
         sqlite3.Error
             If the log can't be written. Ask again: the same request is never played twice.
         ServiceError
-            If another process has written to the log what this policy would not have done.
+            If another process has written a choice to the log that this policy would not have made.
         """
         name = _request(request)
         shown = None if contexts is None else checks.array("contexts", contexts, 2) + 0.0  # makes 0.0 of -0.0
@@ -238,30 +240,30 @@ class Service:
         reward: Annotated[float, checks.InBody(checks.Real(example=1.0))],
         arm: Annotated[int, checks.InBody(checks.Integer(0))] | None = None,
     ) -> bool:
-        """Take what an arm paid that was chosen for a request.
+        """Take the reward of an arm that was chosen for a request.
 
         Parameters
         ----------
         request : str
             The request.
         reward : float
-            What the arm paid, in `rewards`.
+            The reward of the arm, in the range `rewards`.
         arm : int, optional
             The arm; may be left out if one was chosen.
 
         Returns
         -------
         bool
-            False if it had been told before, and has changed nothing. A reward is the same if it agrees to seven
-            digits, as one does that was a float32 in between.
+            False if the reward had been observed before, and nothing has changed. Two rewards count as the same if they
+            agree to seven digits, as they do if one was a float32 in between.
 
         Raises
         ------
         TypeError, ValueError
             If nothing was chosen for the request, the arm is missing or was not chosen, the reward is out of range, or
-            another one has been told. Then nothing has changed.
+            another reward has been observed. Then nothing has changed.
         sqlite3.Error
-            If the log can't be written. Tell it again: the same feedback is never counted twice.
+            If the log can't be written. Send it again: the same feedback is never counted twice.
         """
         name, value = _request(request), checks.real("reward", reward, *self._player.rewards)
         with self._transaction() as db:
@@ -279,7 +281,7 @@ class Service:
                 added = "INSERT INTO log (what, request, round, arm, chance, reward) VALUES ('feedback', ?, ?, ?, ?, ?)"
                 db.execute(added, (name, *said[which][:3], value))
             elif not math.isclose(told[0], value, rel_tol=_SAME):
-                raise ValueError(f"reward must be {told[0]!r}, as was told of {name!r} before, not {value!r}")
+                raise ValueError(f"reward must be {told[0]!r}, as was observed for {name!r} before, not {value!r}")
             return told is None
 
     def rounds(self) -> int:
@@ -311,7 +313,7 @@ class Service:
     def _open(self) -> None:
         """Take a new file, or go on with one that was made with the same arguments."""
         self._db.execute("BEGIN")
-        self._is_new()  # before anything is changed in what may be another program's
+        self._is_new()  # before anything is changed in a file that may be another program's
         self._db.execute("COMMIT")
         if (mode := self._db.execute("PRAGMA journal_mode = WAL").fetchone()[0]) != "wal":
             raise ServiceError(f"{self._path} must be on a disk of this machine: its journal can't be WAL, only {mode}")
@@ -359,7 +361,7 @@ class Service:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Let one process at a time read and write; what happens inside is written whole, or not at all."""
+        """Let one process at a time read and write; its changes are written whole, or not at all."""
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -377,7 +379,7 @@ class Service:
         self._player, self._read = Player(self.policy, **self._given), 0
 
     def _catch_up(self) -> int:
-        """Let the player live through what it has not read, and return how many rounds that were."""
+        """Let the player play the part of the log that it has not read, and return the number of its rounds."""
         if self._read == 0 and self._every:
             self._restore()
         count, plays = 0, self._player.plays
@@ -419,7 +421,7 @@ class Service:
             _LOG.warning("%s: the player could not be stored: %s", self._path, error)
 
     def _restore(self) -> None:
-        """Take the player that is stored, if it is whole and is this policy's."""
+        """Load the stored player, if it is whole and is this policy's."""
         if (row := self._db.execute("SELECT id, seal, player FROM snapshot").fetchone()) is None:
             return
         number, seal, kept = row
@@ -435,7 +437,7 @@ class Service:
             self._read = number
 
     def _seal(self, number: int, kept: bytes) -> str:
-        """Bind what is stored to the arguments and to the row of the log that it is to go on from."""
+        """Return a seal of the stored player, the arguments and the row of the log that it goes on from."""
         last = self._db.execute("SELECT * FROM log WHERE id = ?", (number,)).fetchone()
         return hashlib.sha256(repr((self._how, last)).encode() + kept).hexdigest()
 
