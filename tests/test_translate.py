@@ -28,7 +28,7 @@ NUMBERS, WHOLES, TABLE = Array(REAL, 1), Array(WHOLE, 1), Array(REAL, 2)
 
 
 def run(function, kinds, *values):
-    """Translate a function, and return what it comes to in V8."""
+    """Translate a function, and return its value in V8."""
     made = Script(draws())
     name = made.add(function_of(function), kinds).name
 
@@ -328,7 +328,7 @@ REFUSED = {
     "def inner():\n        return 1": "a function in a function, which it does not know",
     "import math": "import, which it does not know",
     "global n": "global, which it does not know",
-    "yield n": "a value that nobody takes",
+    "yield n": "a value that is not used",
     "assert n": "assert, which it does not know",
     "for a, x in enumerate(p):\n        n = a": "a loop over anything but range(...)",
     "for a in p:\n        n = 1": "a loop over anything but range(...)",
@@ -337,7 +337,7 @@ REFUSED = {
     "for a, b in range(n):\n        n = 1": "a loop that counts more than one name",
     "for p[0] in range(n):\n        n = 1": "a loop that counts more than one name",
     "for a in range():\n        n = 1": "a loop that counts more than one name",
-    "for a in range(0, n, n):\n        n = 1": "a loop whose step is no whole number that stands there",
+    "for a in range(0, n, n):\n        n = 1": "a loop whose step is not written as a whole number",
     "return p * 2": "arithmetic on a whole array: write the loop",
     "return p + p": "arithmetic on a whole array: write the loop",
     "return np.sqrt(p)": "np.sqrt of a whole array: write the loop",
@@ -404,7 +404,7 @@ REFUSED = {
     "return 9007199254740993": "a whole number of more than 53 bits",
     "if n > 1:\n        return p\n    return n": "it returns an array of numbers in one place, and a whole number in",
     "x = largest": "the function largest given the name 'x'",
-    "n": "a value that nobody takes",
+    "n": "a value that is not used",
     "a, b = n": "2 names for a whole number",
     "a, b = 1, 2, 3": "2 names for 3 values",
     "p[0] = p": "an array of numbers put into an array of numbers",

@@ -1,4 +1,4 @@
-"""What the pages of the book show: figures, explorers, live pictures, widgets and the playground."""
+"""The active parts of the book's pages: figures, explorers, live pictures, widgets and the playground."""
 
 from fairlib.book.explorers import Explorer, Frame, explore
 from fairlib.book.figures import FAINT, INK, curve, label_ends, look, show, use_style

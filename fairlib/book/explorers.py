@@ -1,6 +1,6 @@
 """Sliders over a figure: live where a kernel answers, and on a page that has none.
 
-In the static view every setting is drawn beforehand and travels inside the page, or, with `fairlib.book.live`, one is
+In the static view every setting is drawn beforehand and stored in the page, or, with `fairlib.book.live`, only one is,
 and the page computes the others; ``explorers.html`` is its template. In the live view, of a Jupyter front end, only the
 setting that the reader asks for is drawn.
 """
@@ -49,7 +49,7 @@ class Frame(NamedTuple):
     svg : str
         The picture.
     alt : str
-        What it shows, in words.
+        A description of it, in words.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Explorer:
     autoplay : bool
         Whether the static view plays once when it is scrolled into sight.
     live : Live, optional
-        What a page computes instead of storing pictures.
+        The computation that a page does instead of storing pictures.
 
     Raises
     ------
@@ -190,7 +190,7 @@ class Explorer:
         )
 
     def _luck(self) -> list[str]:
-        """Return what a reader may move besides the sliders: chance, and the means of the arms."""
+        """Return the controls besides the sliders: for the seed, and for the means of the arms."""
         plays = self._live and self._live.plays
         if not plays:
             return []
@@ -214,7 +214,7 @@ class Explorer:
         return {"texts": texts, "chunks": chunks, "frames": indices, "alts": [frame.alt for frame in frames]}
 
     def _live_view(self) -> Any:
-        import ipywidgets  # not above: nothing but this view needs it
+        import ipywidgets  # not above: only this view needs it
 
         full = ipywidgets.Layout(width="100%", max_width="40rem")
         picture = ipywidgets.HTML(_img(_draw(self._figure, self._start)))
@@ -233,7 +233,7 @@ class Explorer:
             try:
                 frame = _draw(self._figure, {name: control.value for name, control in controls.items()})
                 picture.value = _img(frame)
-            except Exception as error:  # anything: what is not shown here is lost
+            except Exception as error:  # any error: one that is not shown here is lost
                 lines = html.escape("".join(traceback.format_exception(error)))
                 picture.value = f'<pre role="alert" style="color:#a00;background:#fff">{lines}</pre>'
 
@@ -270,8 +270,8 @@ def explore(
         Whether the page plays the first slider once when the picture is scrolled into sight, unless the reader has
         asked for less motion.
     live : Live, optional
-        What fills the picture. `figure` is then called with all that is filled as well, marks what follows it by
-        `fairlib.book.live.moving`, and leaves the label to it.
+        The code that fills the picture. `figure` is then also called with all filled arrays, marks the parts that
+        follow them by `fairlib.book.live.moving`, and leaves the label to it.
     **sliders : Slider
         One or two sliders, each under the name of the parameter of `figure` that it moves; at most 60 settings in
         all.
@@ -287,8 +287,8 @@ def explore(
         If `figure` can't be called with these parameters or returns no Figure, a slider is not a Slider, `live` is no
         Live, or `autoplay` is not True or False.
     ValueError
-        If there are no sliders or too many, there are too many settings, a picture has no label, or the page can't
-        compute what fills it.
+        If there are no sliders or too many, there are too many settings, a picture has no label, or the page can't fill
+        it.
 
     Examples
     --------
@@ -317,7 +317,7 @@ def _is_live() -> bool:
 def _draw(figure: Callable[..., Figure], setting: dict[str, Any]) -> Frame:
     open_before = plt.get_fignums()
     try:
-        # Of what is to move no point may be left out.
+        # No point of a moving part may be left out.
         with plt.rc_context(_SVG | {"path.simplify": not isinstance(figure, LiveFigure)}):
             picture = figure(**setting)
             if not isinstance(picture, Figure):

@@ -150,7 +150,7 @@ _COLORS = sorted({color for color, _ in _LOOKS.values()} - {INK})
 
 
 def _look_of_its_own(name: str) -> dict[str, Any]:
-    """Return a colour of the palette, and a dash that nobody in the book has: two long strokes and a short one."""
+    """Return a colour of the palette, and a dash that no algorithm has: two long strokes and a short one."""
     number = int.from_bytes(hashlib.sha256(name.encode(errors="surrogatepass")).digest()[:8], "big")
     number, color = divmod(number, len(_COLORS))
     number, first = divmod(number, 20)
@@ -179,9 +179,9 @@ def curve(
     values : array_like, shape (runs, R)
         One curve a run.
     name : str
-        Whose look to take (see `look`); any name has one.
+        The algorithm whose look to take (see `look`); any name has one.
     label : str, optional
-        What to call the line; by default `name`.
+        The label of the line; by default `name`.
 
     Raises
     ------

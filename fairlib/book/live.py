@@ -1,4 +1,4 @@
-"""Pictures that move in the page: what fills them, written as a rule is, and which of their parts follow it.
+"""Pictures that move in the page: a function, written like a rule, fills arrays, and marked parts follow them.
 
 In the page matplotlib's own picture is kept, and the numbers of its paths are written anew; see `fairlib/web/live.js`.
 """
@@ -47,7 +47,7 @@ _ENDS: dict[type[Artist], tuple[str, ...]] = {
 
 
 def moving(artist: Any, text: str | None = None, run: int = 0, **ends: Any) -> Any:
-    """Mark a part of a picture that follows what is filled.
+    """Mark a part of a picture that follows the filled arrays.
 
     Parameters
     ----------
@@ -55,12 +55,12 @@ def moving(artist: Any, text: str | None = None, run: int = 0, **ends: Any) -> A
         A line or points (``x``, ``y``), the band of ``fill_between`` or the segments of ``vlines`` (``x``, ``low``,
         ``high``), a rectangle or bars (``left``, ``right``, ``bottom``, ``top``), or a text (``x``, ``y``).
     text : str, optional
-        What a text reads, with the fields of `Live`'s ``alt``; whatever it was drawn with is replaced.
+        The words of a text, with the fields of `Live`'s ``alt``; they replace the text that was drawn.
     run : int
-        Which run it shows, where there are several.
+        The run that it shows, where there are several.
     **ends : str or array_like
         Where the part lies: the name of an array that is filled, or a place of one, such as ``"low"`` or ``"low[2]"``.
-        What is not given stays as it is drawn. A point that is nan is not drawn.
+        Ends that are not given stay as drawn. A point that is nan is not drawn.
 
     Returns
     -------
@@ -106,39 +106,42 @@ def moving(artist: Any, text: str | None = None, run: int = 0, **ends: Any) -> A
 
 
 class Live:
-    """What moves in the picture of an explorer, computed in the page; for `fairlib.book.explorers.explore`.
+    """The moving parts of an explorer's picture, computed in the page; for `fairlib.book.explorers.explore`.
 
     Parameters
     ----------
     shows : callable or Rule
-        What fills the picture: plain Python with `math`, as in a rule (see `fairlib.rule`). It asks by name for the
-        sliders' values (of strings, their places in the list), for its settings, and for arrays to fill, whose
-        annotations say their sizes, such as ``low: PerArm`` or ``curve: Annotated[Array, 200]``; ``Number`` is filled
-        by ``x[0]`` and is shown as one number. Where there is a game, it may ask as well for what a run has left:
-        ``recorded`` (the recorded rounds, shape (R,)), ``selected`` (R, K), ``reward`` (R,), each sum of the game
+        The function that fills the picture: plain Python with `math`, as in a rule (see `fairlib.rule`). It asks by
+        name for the sliders' values (of strings, their places in the list), for its settings, and for arrays to fill,
+        whose annotations say their sizes, such as ``low: PerArm`` or ``curve: Annotated[Array, 200]``; ``Number`` is
+        filled by ``x[0]`` and is shown as one number. Where there is a game, it may ask as well for the records of a
+        run: ``recorded`` (the recorded rounds, shape (R,)), ``selected`` (R, K), ``reward`` (R,), each sum of the game
         (R, ...) by its name, ``seen`` as a rule would see it next, or ``ridge``, and on arms ``means`` (K,). Where
         there is a list of P policies, it has ``selected`` (P, R, K), ``reward`` (P, R) and sums (P, R, ...) instead,
         and neither ``seen`` nor ``ridge``.
     alt : str
-        What the picture shows, in words. A field such as ``{rounds:,.0f}`` or ``{low[2]:.1%}`` stands for a slider or
-        for what is filled, ``{better:first|second}`` for one of several words, by a number that is 0, 1, ...
+        A description of the picture, in words. A field such as ``{rounds:,.0f}`` or ``{low[2]:.1%}`` is replaced by a
+        slider's value or by a filled number, ``{better:first|second}`` by one of several words, by a number that is 0,
+        1, ...
     problem : Bandit, ContextBandit or callable, optional
-        The game, or what returns it: a function that asks by name for the sliders' values. Of its numbers those that
-        move with a slider must be the slider's value times a number, plus a number.
+        The game, or a function that returns it and asks by name for the sliders' values. Those of its numbers that move
+        with a slider must be the slider's value times a number, plus a number.
     policy : Policy, ContextPolicy, callable or list of those, optional
-        Who plays it, or what returns that; those of a list play one after the other, with the same luck.
+        The policy, or a function that returns it; those of a list play one after the other, with the same seed.
     horizon : int
-        The number of rounds that the policy is told; so many are played, or as many as a slider named ``rounds`` says.
+        The number of rounds that the policy is given; that many are played, or as many as a slider named ``rounds``
+        says.
     rounds : array_like of int, optional
         Rounds to record, as for `simulate`.
     runs : int
-        How many runs: the first one fills what ``figure`` is given by name, the others are its argument ``ghosts``.
+        The number of runs: the first one fills the arguments that ``figure`` has by name, the others its argument
+        ``ghosts``.
     seed : int
-        Where chance comes from at the start; the reader may ask for other luck.
+        The seed at the start; the reader may ask for another.
     means : str, optional
-        What the means of the arms are called, if readers may change them.
+        The label of the means of the arms, if readers may change them.
     **settings : float, array_like or Merit
-        What else `shows` asks for.
+        The other settings that `shows` asks for.
 
     Raises
     ------
@@ -188,7 +191,7 @@ class Plays:
     Parameters
     ----------
     live : Live
-        What fills the picture.
+        The moving parts of the picture.
     sliders : dict of Slider
         The sliders by name.
 
@@ -202,7 +205,7 @@ class Plays:
     Raises
     ------
     TypeError, ValueError
-        If a game or policy asks for what is no slider, they do not fit, or a page could not follow a slider.
+        If a game or policy asks for something that is no slider, they do not fit, or a page could not follow a slider.
 
     Examples
     --------
@@ -246,12 +249,12 @@ class Plays:
         self._page = [self._followed(policy) for policy in self._policies]
 
     def _ready(self, setting: Mapping[str, Any]) -> list[Any]:
-        """Return the games at a setting, made ready."""
+        """Return the prepared games at a setting."""
         problem = _made("problem", self.live.problem, setting)
         return [make_session(problem, _made("policy", policy, setting)) for policy in self._policies]
 
     def played(self, setting: Mapping[str, Any], run: int, seen: bool = False) -> dict[str, Any]:
-        """Play a run; return what it leaves, by name, and if asked for what its rule has seen."""
+        """Play a run; return its records by name and, if `seen`, what its rule has seen."""
         last = int(setting.get("rounds", self.rounds[-1]))
         rounds = np.array([*(t for t in self.rounds if t < last), last])
         games = self._ready(setting)
@@ -269,7 +272,7 @@ class Plays:
         return left
 
     def _recorded(self, runner: Runner, run: int) -> dict[str, Any]:
-        """Play a run of a game; return what is recorded of it."""
+        """Play a run of a game; return its records."""
         metrics, sizes, rounds = runner.game.metrics, runner.sizes, runner.recorded.size
         selected, reward = np.zeros((rounds, sizes["K"]), np.int64), np.zeros(rounds)
         sums = np.zeros((rounds, metrics.length(sizes)))
@@ -297,7 +300,7 @@ class Plays:
 
 
 def _asked(what: str, maker: Any, sliders: Mapping[str, Any]) -> set[str]:
-    """Return which sliders move a game or a policy: those that the function asks for which returns it."""
+    """Return which sliders move a game or a policy: those that the function that returns it asks for."""
     asked = list(inspect.signature(maker).parameters) if callable(maker) else []
     strange = [name for name in asked if name not in sliders]
     if strange:
@@ -311,7 +314,7 @@ def _made(what: str, maker: Any, setting: Mapping[str, Any]) -> Any:
 
 
 def _between(slider: Any) -> list[Any]:
-    """Return the values of a slider, and one between each two of them, as the page has those too."""
+    """Return the values of a slider, and one between each two of them, as the page can show those too."""
     values = list(slider.values)
     middles = [(a + b) // 2 if slider.whole else (a + b) / 2 for a, b in pairwise(values)]
     return [*values, *middles]
@@ -321,7 +324,7 @@ _MOVING = ("params", "table", "metricParams", "waits", "means")
 
 
 def _line(games: list[Any], horizon: int, points: Array, moved: list[str], order: list[str]) -> dict[str, Any]:
-    """Return the numbers of games as those at 0 and what a slider adds to each; refuse what is not so."""
+    """Return the numbers of games as those at 0 and a slider's addition to each; refuse numbers of another form."""
     from fairlib.web.scripts import numbers  # here, as it needs much that nothing else does
 
     said = [numbers(problem, policy, horizon) for problem, policy in games]
@@ -341,7 +344,7 @@ def _line(games: list[Any], horizon: int, points: Array, moved: list[str], order
             if not np.allclose(points @ fit[:-1] + fit[-1], rows[:, i], rtol=1e-9, atol=1e-9):
                 raise ValueError(
                     f"each number of a game must be the value of {' and '.join(moved)} times a number, plus a number, "
-                    f"but of {games[0][1].name!r} one comes to {', '.join(f'{value:g}' for value in rows[:4, i])}, ..."
+                    f"but of {games[0][1].name!r} one is {', '.join(f'{value:g}' for value in rows[:4, i])}, ..."
                 )
             *axes, last = place = np.array(np.unravel_index(i, table.shape[1:])).tolist()
             inside = line[name]
@@ -355,16 +358,16 @@ def _line(games: list[Any], horizon: int, points: Array, moved: list[str], order
 
 
 class LiveFigure:
-    """A figure that is drawn from what is filled at each setting, and what a page needs to do the same.
+    """A figure that is drawn from the filled arrays at each setting, and all that a page needs to do the same.
 
     Parameters
     ----------
     figure : callable
-        Draws it, from the sliders' values and all that is filled.
+        Draws it, from the sliders' values and the filled arrays.
     sliders : dict of Slider
         The sliders by name.
     live : Live
-        What fills it.
+        The moving parts of it.
 
     Examples
     --------
@@ -403,7 +406,7 @@ class LiveFigure:
             gives |= {name: name for name in given if name not in sliders}
             self.asked += given
             if self.plays.several:
-                pass  # what two have seen is not one thing
+                pass  # two policies have no one `seen`
             elif isinstance(game, ArmsSession):
                 gives["seen"] = "Seen(t, plays, observed, total)"
                 self.asked += ["t", "plays", "observed", "total"]
@@ -422,7 +425,7 @@ class LiveFigure:
         return {"runs": self.live.runs, **game, "T": self.live.horizon}
 
     def filled(self, setting: Mapping[str, Any], run: int = 0) -> dict[str, Any]:
-        """Return what is filled at a setting, by name."""
+        """Return the filled arrays at a setting, by name."""
         state = self.bound_rule.state(self.sizes)
         sliders = np.array(
             [s.values.index(setting[n]) if s.named else setting[n] for n, s in self.sliders.items()], float
@@ -452,7 +455,7 @@ class LiveFigure:
         return fig
 
     def page(self) -> dict[str, Any]:
-        """Return what the page needs besides the picture that was drawn last."""
+        """Return the data that the page needs besides the picture that was drawn last."""
         from fairlib.web import scripts  # here, as it needs much that nothing else does
 
         live, sizes = self.live, self.sizes
@@ -492,7 +495,7 @@ def format_text(text: Annotated[str, checks.Text(example="{a:g}")], values: Mapp
     text : str
         The text, with fields such as ``{low[2]:.1f}`` or ``{better:first|second}``.
     values : dict
-        What the names stand for.
+        The values of the names.
 
     Returns
     -------
@@ -529,7 +532,7 @@ def _moving_in(figure: Figure) -> list[Any]:
 
 
 def _check_ends(artist: Any, ends: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-    """Refuse a part that is drawn elsewhere than where it is said to lie."""
+    """Refuse a part that is not drawn where its ends say that it lies."""
     for name, end in ends.items():
         value = _value(end, values) if isinstance(end, str) else end
         where = _drawn(artist).get(name, value)  # a band does not keep its ends
@@ -538,7 +541,7 @@ def _check_ends(artist: Any, ends: Mapping[str, Any], values: Mapping[str, Any])
 
 
 def _value(named: str, values: Mapping[str, Any]) -> Any:
-    """Return what is filled under a name, or one place of it."""
+    """Return the filled array of a name, or one place of it."""
     name, *places = re.findall(r"-?\w+", named)
     if name not in values:
         raise ValueError(f"{named!r} must name one of {', '.join(map(str, values))}")
@@ -549,7 +552,7 @@ def _value(named: str, values: Mapping[str, Any]) -> Any:
 
 
 def _part(artist: Any) -> dict[str, Any]:
-    """Return what the page needs to move a part: its name, its ends, and how numbers become places."""
+    """Return the data with which the page moves a part: its name, its ends, and how numbers become places."""
     text, run, given = artist._moving
     ends = _drawn(artist) | {name: end if isinstance(end, str) else end.tolist() for name, end in given.items()}
     part: dict[str, Any] = {"id": artist.get_gid(), "run": run, "map": _map(artist)}

@@ -1,4 +1,4 @@
-"""The playground: one problem on which the policies of all four papers race, and every notion's regret."""
+"""The playground: one problem on which the policies of all four papers race, and the regret of every notion."""
 
 import inspect
 import math
@@ -53,7 +53,7 @@ SHORT = 3000
 
 _SPREAD = 0.4  # of the candidates
 _NOISE = 0.3  # of what they pay
-_WIDTH = 0.5  # of FairX-UCB, where its theorem takes 5 or so, and learns nothing in games as short
+_WIDTH = 0.5  # of FairX-UCB; its theorem takes 5 or so, with which it learns nothing in such short games
 
 EXAMPLE = """\
 # Play the arm that has paid best, but each arm
@@ -68,7 +68,7 @@ def my_rule(seen, p, floor=0.05):
         p[a] = floor
     p[best] += 1 - floor * p.size
 """
-"""The rule that stands in the box at first."""
+"""The rule that is in the box at first."""
 
 START: dict[str, Any] = {
     "means": [0.9, 0.88, 0.8, 0.7, 0.6, 0.5],
@@ -83,7 +83,7 @@ START: dict[str, Any] = {
     "show": "fairness_regret",
     "rule": EXAMPLE,
 }
-"""What the page shows at first: the six sellers of the first chapter, each promised a tenth of the rounds."""
+"""The start of the page: the six sellers of the first chapter, each promised a tenth of the rounds."""
 
 for _each in (shares_metrics, semi_metrics):
     helper(_each)  # as `playground_metrics` calls them
@@ -242,7 +242,7 @@ class Contestant(NamedTuple):
     policy : Policy or ContextPolicy
         The policy.
     says : str
-        What it is after, in a few words.
+        What the policy aims at, in a few words.
 
     Examples
     --------
@@ -307,8 +307,8 @@ def contestants(
 def candidates(means: Annotated[ArrayLike, checks.Numbers()]) -> WeightedBandit:
     """Return the game of relative ranks on some arms: each round each arm sends a candidate, of its own group.
 
-    Its candidates are worth the arm's mean give or take 0.2, all values alike, and pay that with normal noise of
-    standard deviation 0.3.
+    A candidate's expected reward is uniform within 0.2 of the arm's mean, and the reward has normal noise of standard
+    deviation 0.3.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ def candidates(means: Annotated[ArrayLike, checks.Numbers()]) -> WeightedBandit:
 
 
 def contents() -> dict[str, Any]:
-    """Return what the page needs to play: the games as scripts, and their numbers for 2 to 10 arms.
+    """Return the data with which the page plays: the games as scripts, and their numbers for 2 to 10 arms.
 
     Returns
     -------
@@ -369,21 +369,21 @@ def contents() -> dict[str, Any]:
 
 
 def _drawn(name: str) -> dict[str, str]:
-    """Return an algorithm's look as SVG has it."""
+    """Return an algorithm's look in terms of SVG."""
     known = look(name)
     dash = known["linestyle"]
     return {"stroke": known["color"], "dash": "" if dash == "-" else " ".join(f"{2 * each:g}" for each in dash[1])}
 
 
 def own_contents() -> dict[str, Any]:
-    """Return what the page needs to read a reader's own rule.
+    """Return the data with which the page reads a reader's own rule.
 
     Returns
     -------
     dict
-        The sources of the `modules` that translate it, by name, and what is `known` to them: how the engine calls a
+        The sources of the `modules` that translate it, by name, and the names `known` to them: how the engine calls a
         rule (`flat` and `gives`), the named `tuples`, the sources of `helpers`, and the ways to draw, in Python
-        (`draws`) around what is drawn in JavaScript (`drawn`).
+        (`draws`) around those in JavaScript (`drawn`).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sliders of an explorer: what each may be set to, and how it reads."""
+"""Sliders of an explorer: the values of each, and their texts."""
 
 import numbers
 from collections.abc import Collection, Mapping
@@ -23,7 +23,7 @@ class Slider:
     label : str
         What it moves, in the reader's words.
     values : collection of float or str
-        From 2 to 60 values, in order; they are told apart by how they read.
+        From 2 to 60 values, in order; no two may have the same text.
     start : float or str, optional
         The value shown first; the middle one if not given.
 
@@ -64,7 +64,7 @@ class Slider:
         start = values[(len(values) - 1) // 2] if self.start is None else self.start
         try:
             place = texts.index(slider_text(start))
-        except Exception:  # what can't even be written is none of them
+        except Exception:  # a value that can't even be written is none of them
             raise ValueError(f"start must be one of {', '.join(texts)}, not {checks.shown(start)}") from None
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "start", values[place])
@@ -173,7 +173,7 @@ def setting_text(setting: dict[str, Any]) -> str:
 
 
 def check_sliders(sliders: Any) -> None:
-    """Refuse what are no sliders by their names.
+    """Refuse anything but a dict of sliders by their names.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a reader does with his own hands: attack a promise, and guess before looking."""
+"""Widgets for a reader's own hands: attack a promise, and guess before looking."""
 
 import html
 import re
@@ -35,7 +35,7 @@ def _filled(name: str, **parts: Any) -> str:
 
 @rule
 def reader_rule(choice: int, asked: Number, p: Any) -> Any:
-    """Play what the reader says, and count how often he is asked."""
+    """Play the reader's choice, and count how often the reader is asked."""
     asked[0] += 1
     return choice
 
@@ -69,7 +69,7 @@ class Attack:
     @checked
     def __init__(self, shares: Shares, tolerance: NonNegative) -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that the tolerance alone is not kept is what is to be found out
+            warnings.simplefilter("ignore")  # the reader is to find out that the tolerance alone is not kept
             policy = fair_learn(Policy("the reader", reader_rule, choice=0), shares, tolerance)
         self.shares, self.tolerance = np.asarray(policy.settings["shares"]), float(policy.settings["tolerance"])
         if not 2 <= self.shares.size <= 10:
@@ -107,7 +107,7 @@ class Attack:
 
 
 class Guess:
-    """A question with a number for an answer, which the reader guesses before he is told.
+    """A question with a number for an answer, which the reader guesses before seeing it.
 
     Parameters
     ----------
@@ -120,12 +120,12 @@ class Guess:
     step : float
         How fine a guess is, above 0.
     unit : str
-        What follows the number, such as ``" rounds"``.
+        The text after the number, such as ``" rounds"``.
 
     Raises
     ------
     TypeError, ValueError
-        If a text is none or empty, or the range or the step is.
+        If a text is missing or empty, or the range or the step is empty.
 
     Examples
     --------

@@ -34,7 +34,7 @@ class _Code:
         self.bytes = b""
 
     def value(self, each: object) -> bytes:
-        """Return the code that leaves a value on the stack: of a name, a number, or an operation on such."""
+        """Return the code that leaves a value on the stack: that of a name, a number, or an operation on these."""
         if isinstance(each, tuple):
             operation, one, other = each
             return self.value(one) + self.value(other) + bytes([_I64[operation]])

@@ -1,6 +1,7 @@
 """A reader's own rule: read, checked and translated in the page in which it is written.
 
-As the translator it needs nothing but `ast`. The page runs both in Python; what they know of the package they are told.
+Like the translator it needs nothing but `ast`. The page runs both in Python, and gives them all that they know of the
+package.
 """
 
 import ast
@@ -28,7 +29,7 @@ KINDS: dict[str, Any] = {
     **dict.fromkeys(("params", "state", "total", "rewards", "chances", "p"), Array(REAL, 1)),
     **dict.fromkeys(("selected", "observed", "cursors", "arms", "rounds"), Array(WHOLE, 1)),
 }
-"""The kinds of what the engine hands to a rule on arms."""
+"""The kinds of the arguments that the engine hands to a rule on arms."""
 
 
 def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
     text : str
         One or more functions; the last one is the rule.
     known : dict
-        What it may use: see `fairlib.book.playground.own_contents`.
+        The names that it may use: see `fairlib.book.playground.own_contents`.
 
     Returns
     -------
@@ -50,7 +51,7 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If there is something in it that is not known, in a sentence that names the line.
+        If it uses something that is not known; the message is a sentence that names the line.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
             _refuse(rule, f"a rule must return {allowed}, not {_said(made.returns)}")
     except RefusedError as error:
         line, what = error.line, error.what
-        if error.function not in ("", *functions):  # it is what is called that does not know what it is given
+        if error.function not in ("", *functions):  # the called function does not know its argument
             line = next((each.lineno for each in _calls(text) if _name(each.func) == error.function), 1)
             what = f"a call of {error.function} that gives it what it does not take"
         raise ValueError(f"line {line} of your rule: {what}") from None
@@ -125,12 +126,12 @@ def _read(text: str, functions: dict[str, Function], sizes: dict[str, Any], find
     lines, rule = text.splitlines(), None
     for i, each in enumerate(tree):
         if isinstance(each, ast.Import | ast.ImportFrom):
-            continue  # what there is has its usual name
+            continue  # everything known has its usual name
         if isinstance(each, ast.Assign) and _size(each.value) is not None:
             sizes[each.targets[0].id] = _size(each.value)  # type: ignore[attr-defined]
             continue
         if not isinstance(each, ast.FunctionDef):
-            _refuse(each, "it must stand in a function, defined by def")
+            _refuse(each, "it must be in a function, defined by def")
         after = tree[i + 1 : i + 2]
         starts = [mark.lineno for next_one in after for mark in [next_one, *getattr(next_one, "decorator_list", [])]]
         own = "\n".join(lines[each.lineno - 1 : min([len(lines) + 1, *starts]) - 1])

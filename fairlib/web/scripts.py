@@ -1,4 +1,4 @@
-"""A game and a policy as a script for a page: the engine, the rule and all that they call, and the numbers they get."""
+"""A game and a policy as a script for a page: the engine, the rule and all that they call, and their numbers."""
 
 import ast
 import base64
@@ -80,14 +80,14 @@ def _read(plain: Any) -> Function:
     text = textwrap.dedent("".join(lines[tree.lineno - 1 :]))  # without what decorates it
 
     def find(name: str) -> Any:
-        known = inspect.getclosurevars(plain)  # now, as a reader may have changed what stands around the function
+        known = inspect.getclosurevars(plain)  # now, as a reader may have changed the values around the function
         return _known({**known.builtins, **known.globals, **known.nonlocals}[name])
 
     return Function(plain.__name__, text, find, first + tree.lineno - 2)
 
 
 def _known(value: Any) -> Any:
-    """Return what the translator makes of a value that a name stands for; KeyError if it makes nothing of it."""
+    """Return what the translator makes of the value of a name; raise KeyError if it makes nothing of it."""
     value = value.function if isinstance(value, Rule) else value
     if isinstance(value, FunctionType) or value in _BY_HAND:
         return _BY_HAND.get(value) or function_of(value)
@@ -111,7 +111,7 @@ def flat(bound: BoundRule) -> Function:
     Returns
     -------
     Function
-        What takes bare arrays and calls the rule.
+        It takes bare arrays and calls the rule.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def draws() -> dict[str, Any]:
 
 
 def _kind(numba_type: Any) -> Any:
-    """Return the translator's kind of what Numba knows by a type."""
+    """Return the translator's kind for one of Numba's types."""
     if isinstance(numba_type, types.NamedTuple):
         fields = zip(numba_type.fields, map(_kind, numba_type.types), strict=True)
         return Record(numba_type.instance_class.__name__, tuple(fields))
@@ -153,14 +153,14 @@ def _kind(numba_type: Any) -> Any:
     return {types.npy_rng: CHANCE, types.boolean: TRUTH}.get(numba_type, WHOLE)
 
 
-# The kinds of what the engine hands over, by the names in the forms.
+# The kinds of the engine's arguments, by the names in the forms.
 _BLOCK = "where the engine's arrays are"
 _KINDS: dict[str, Any] = {**KINDS, "arm": WHOLE, "played": WHOLE, "reward": REAL, "means": _FLOATS, "groups": _WHOLES}
 _KINDS |= {"contexts": Array(REAL, 2), "ridge": _kind(RIDGE), "past": _kind(PAST)}
 
 
 def _add(script: Script, bound: BoundRule, name: str, *given: str) -> str:
-    """Translate what the engine calls; return the text of a function that takes all but `given` from a block."""
+    """Translate a function that the engine calls; return the text of one that takes all but `given` from a block."""
     arguments = bound.form.flat.split(", ")
     kinds = {**_KINDS, "params": Array(REAL, 2) if bound.form.by_arm else _FLOATS}
     made = script.add(flat(bound), [kinds[each] for each in arguments])
@@ -183,7 +183,7 @@ def script(problem: Problem, policy: AnyPolicy) -> str:
     problem : Bandit or ContextBandit
         The game.
     policy : Policy or ContextPolicy
-        Who plays.
+        The policy.
 
     Returns
     -------
@@ -207,18 +207,18 @@ def script(problem: Problem, policy: AnyPolicy) -> str:
 
 
 def live(shows: BoundRule, arguments: list[str], sessions: list[Any], axes: dict[str, int]) -> str:
-    """Translate what fills a live picture, and its games if there are any, into JavaScript.
+    """Translate the function that fills a live picture, and its games if there are any, into JavaScript.
 
     Parameters
     ----------
     shows : BoundRule
-        What fills the picture.
+        The function that fills the picture.
     arguments : list of str
-        The names of what it is called with.
+        The names of its arguments.
     sessions : list of Session
-        The games, made ready.
+        The prepared games.
     axes : dict of int
-        How many axes what is recorded of a game has, by the names among the arguments.
+        The number of axes of each record of a game, by the names among the arguments.
 
     Returns
     -------
@@ -271,7 +271,7 @@ def _game(made: Script, ready: Any) -> dict[str, str]:
 
 @cache
 def runtime() -> str:
-    """Return what all scripts of games need: NumPy's random numbers, arrays, and what plays a run.
+    """Return the common part of all scripts of games: NumPy's random numbers, arrays, and the player of a run.
 
     Returns
     -------
@@ -293,7 +293,7 @@ def runtime() -> str:
 
 
 def explorers() -> str:
-    """Return what moves the explorers of a page: they find the runtime's text in ``window.fairRuntime``.
+    """Return the script that moves the explorers of a page: they find the runtime's text in ``window.fairRuntime``.
 
     Returns
     -------
@@ -331,7 +331,7 @@ def numbers(problem: Problem, policy: AnyPolicy, horizon: GivenHorizon) -> dict[
     problem : Bandit or ContextBandit
         The game.
     policy : Policy or ContextPolicy
-        Who plays.
+        The policy.
     horizon : int
         Number of rounds.
 

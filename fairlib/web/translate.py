@@ -1,8 +1,8 @@
 """Rules in JavaScript: a strict translator of the Python in which rules are written.
 
 It knows numbers, arrays of numbers, named tuples of them, loops, conditions, `math`, and calls of functions that are
-made of the same; whatever else it meets it refuses, by name and line. It needs nothing but `ast`, so that it can run
-wherever Python is read, in a page as well.
+made of the same; it refuses everything else, by name and line. It needs nothing but `ast`, so it can run wherever
+Python is read, in a page as well.
 """
 
 import ast
@@ -19,13 +19,13 @@ TRUTH = "truth"
 """The kind of True and False."""
 
 NOTHING = "nothing"
-"""The kind of what a function without an answer returns."""
+"""The kind of the value that a function without an answer returns."""
 
 CHANCE = "chance"
 """The kind of a random generator."""
 
 MAYBE = "whole or nothing"
-"""The kind of what a rule returns that names an arm, or fills p."""
+"""The kind of the value of a rule that returns an arm, or fills p."""
 
 
 class Array(NamedTuple):
@@ -34,7 +34,7 @@ class Array(NamedTuple):
     Parameters
     ----------
     of : str
-        What is in it, `WHOLE` or `REAL`.
+        The kind of its numbers, `WHOLE` or `REAL`.
     axes : int
         How many axes it has.
 
@@ -54,7 +54,7 @@ class Record(NamedTuple):
     Parameters
     ----------
     name : str
-        What the class is called.
+        The name of the class.
     fields : tuple of tuple
         The name and the kind of each of its fields; the kind of a function is the function itself.
 
@@ -91,9 +91,9 @@ class Native(NamedTuple):
     Parameters
     ----------
     name : str
-        What it is called there.
+        Its name there.
     returns : object
-        The kind of what it returns.
+        The kind of its value.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class Made(NamedTuple):
     Parameters
     ----------
     name : str
-        What it is called.
+        Its name.
     fields : tuple of str
         The names of its fields.
 
@@ -131,12 +131,12 @@ class Function(NamedTuple):
     Parameters
     ----------
     name : str
-        What it is called.
+        Its name.
     text : str
         Its definition.
     find : callable
-        Returns what a name stands for outside it: a number, a Function, a Native, a Made, or a module's name, "math" or
-        "np"; raises KeyError for a name that stands for nothing.
+        Returns the value of a name outside it: a number, a Function, a Native, a Made, or a module's name, "math" or
+        "np"; raises KeyError for a name that is not defined.
     line : int
         The line of its file at which the text begins, less one.
 
@@ -158,11 +158,11 @@ class RefusedError(ValueError):
     Parameters
     ----------
     function : str
-        Where it stands.
+        The name of the function.
     line : int
-        In which line.
+        The line in it.
     what : str
-        What it is.
+        A description of it.
 
     Examples
     --------
@@ -186,7 +186,7 @@ class Script:
         The ways to draw, by name: a Function or a Native, whose first argument is the generator.
     careful : bool
         Whether the script is to stop where JavaScript would go on with other numbers than Python: at a place that an
-        array has not, a whole number beyond 2^53, and a division of whole numbers by 0.
+        array does not have, a whole number beyond 2^53, and a division of whole numbers by 0.
 
     Examples
     --------
@@ -221,7 +221,7 @@ class Script:
         Returns
         -------
         Native
-            What it is called in JavaScript.
+            Its name in JavaScript.
 
         Raises
         ------
@@ -300,12 +300,12 @@ def _allowed(name: str) -> str:
 
 
 def _joined(one: Any, other: Any) -> Any:
-    """Return the kind of what may be of the one kind or of the other; None if there is none."""
+    """Return the kind of a value that may be of either of two kinds; None if there is none."""
     if one == other or other is None:
         return one
     if one is None:
         return other
-    if {one, other} == {WHOLE, REAL}:  # of True and 1 JavaScript thinks that they differ
+    if {one, other} == {WHOLE, REAL}:  # True and 1 differ in JavaScript
         return REAL
     if {one, other} <= {WHOLE, NOTHING, MAYBE}:
         return MAYBE
@@ -336,7 +336,7 @@ class _Body:
         head = ", ".join([*map(_allowed, names[: len(kinds)]), *given])
         self.returns: Any = None
         before = None
-        while before != (dict(self.kinds), self.returns):  # what a name is may only be known further down
+        while before != (dict(self.kinds), self.returns):  # the kind of a name may only be known further down
             before = dict(self.kinds), self.returns
             self.counter = 0
             self.calls.clear()
@@ -376,9 +376,9 @@ class _Body:
 
     def _on_expr(self, node: Any) -> list[str]:
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            return []  # what the function is
+            return []  # a docstring
         if not isinstance(node.value, ast.Call):
-            self._refuse(node, "a value that nobody takes")
+            self._refuse(node, "a value that is not used")
         return [f"{self._of(node.value)[0]};"]
 
     def _on_pass(self, node: Any) -> list[str]:
@@ -431,7 +431,7 @@ class _Body:
         start, stop = ("0", bounds[0]) if len(bounds) == 1 else bounds[:2]
         step = "1" if len(bounds) < 3 else bounds[2]
         if len(bounds) == 3 and not step.strip("()-").isdigit():
-            self._refuse(node, "a loop whose step is no whole number that stands there")
+            self._refuse(node, "a loop whose step is not written as a whole number")
         self._bind(node.target, node.target.id, WHOLE)
         self.counter += 1
         i, end, sign = f"i{self.counter}$", f"n{self.counter}$", ">" if "-" in step else "<"

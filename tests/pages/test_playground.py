@@ -401,7 +401,7 @@ BAD = {
     "def mine(seen, p):\n\n    return seen.count[0]": "Line 3 of your rule: 'count', which Seen has not;",
     "def mine(p:\n    return 0": "Line 1 of your rule: '(' was never closed.",
     "def mine(p):\n    return 0.5": "Line 1 of your rule: a rule must return an arm, a whole number, or nothing after",
-    "p = 3": "Line 1 of your rule: it must stand in a function, defined by def.",
+    "p = 3": "Line 1 of your rule: it must be in a function, defined by def.",
     "": "Line 1 of your rule: a rule is a function, defined by def, and there is none.",
     "def mine(p):\n    print(p)": "Line 2 of your rule: 'print', which stands for nothing that it knows.",
     "def help(x):\n    return 2 * x\n\ndef mine(p):\n    p[0] = help(p)": "Line 2 of your rule: arithmetic on a whole",
