@@ -1,8 +1,8 @@
 """fairlib: the algorithms of four papers on fair bandits, and the book that teaches them.
 
-A *problem* (`Bandit`, on arms such as `bernoulli`) and a *policy* (`ucb1`, `thompson_beta`, your own `Policy`) go
-into `simulate`, and a `Result` comes out; where arms have contexts, a `ContextBandit` and a `ContextPolicy`. These are
-what all share. Each paper has a package of its own, such as `fairlib.exposure`, imported when it is first asked for.
+A *problem* (`Bandit`, on arms such as `bernoulli`) and a *policy* (`ucb1`, `thompson_beta`, your own `Policy`) go into
+`simulate`, and a `Result` comes out; where arms have contexts, a `ContextBandit` and a `ContextPolicy`. All of the book
+shares these. Each paper has a package of its own, such as `fairlib.exposure`, imported when it is first asked for.
 """
 
 import importlib
@@ -33,7 +33,7 @@ from fairlib.experiments.sweep import SweepError, sweep
 from fairlib.merit import Merit
 from fairlib.rules.rule import Number, PerArm, PerDimension, PerGroup, Square, ask, rule
 
-if TYPE_CHECKING:  # what `__getattr__` finds, for those who only read the code
+if TYPE_CHECKING:  # the modules that `__getattr__` finds, for tools that only read the code
     from fairlib import after as after
     from fairlib import arena as arena
     from fairlib import data as data
@@ -118,7 +118,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List the modules, too, that are yet to be imported."""
+    """List the modules that are yet to be imported, too."""
     return sorted({*globals(), *_SHORT, *_packages()})
 
 

@@ -1,4 +1,4 @@
-"""Argument validation: what an argument may be is declared in its annotation; a refusal names it, its value, the rule.
+"""Argument validation: an annotation declares what an argument may be; a refusal names it, its value and the rule.
 
 An annotation such as ``Annotated[float, Real(0, 1)]`` holds a constraint. `checked` reads the annotations of a function
 and converts its arguments before each call, `check_fields` those of a dataclass; `constraints` returns them, which is
@@ -79,8 +79,8 @@ _MOST = 1e150  # up to here a float holds a number's square
 class Constraint:
     """What an argument may be, in its annotation: ``Annotated[float, Real(0, 1)]``.
 
-    Called with an argument's name and its value, a constraint returns the plain value or raises an error in which both
-    stand.
+    Called with an argument's name and its value, a constraint returns the plain value or raises an error that gives
+    both.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class Pair(Constraint):
 
 @dataclass(eq=False)
 class Instance(Constraint):
-    """An object of a class; see `instance`. What stands after *such as* in the message is an example."""
+    """An object of a class; see `instance`. The words after *such as* in the message are an example."""
 
     kind: Any
     says: str
@@ -597,7 +597,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def function(name: str, value: Any) -> Any:
-    """Take what can be called.
+    """Take something that can be called.
 
     Parameters
     ----------
@@ -677,7 +677,7 @@ def floats(name: str, value: Any, allowed: str) -> NDArray[np.float64]:
 
 
 def _may_be_masked(value: Any) -> bool:
-    """Say whether something is a masked array; most need not wait until NumPy has loaded its module of those."""
+    """Return whether something is a masked array; most need not wait until NumPy has loaded its module of those."""
     return hasattr(value, "mask") and isinstance(value, np.ma.MaskedArray)
 
 
@@ -820,7 +820,7 @@ def one_or_many(name: str, value: ArrayLike, low: float, *, integers: bool = Fal
     low : float
         The smallest value allowed.
     integers : bool
-        Whether only whole numbers will do, such as numbers of rounds.
+        Whether only whole numbers are allowed, such as numbers of rounds.
 
     Returns
     -------
@@ -942,7 +942,7 @@ def text(name: str, value: Any, *, empty: bool = True) -> str:
     value : object
         What was given.
     empty : bool
-        Whether it may say nothing.
+        Whether it may be empty.
 
     Returns
     -------
@@ -954,7 +954,7 @@ def text(name: str, value: Any, *, empty: bool = True) -> str:
     TypeError
         If it is no string.
     ValueError
-        If it says nothing, but must.
+        If it is empty, but must not be.
 
     Examples
     --------
@@ -1049,7 +1049,7 @@ def shown(value: Any) -> str:
     Returns
     -------
     str
-        What it reads, or what it is if it can't be shown.
+        The text, or the kind of the value if it can't be shown.
 
     Examples
     --------

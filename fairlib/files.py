@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fairlib import checks
 
 _FORMAT = 1
-_LONGEST = 4_000_000  # bytes of a heading, a hundred times as many as an honest one has
+_LONGEST = 4_000_000  # bytes of a heading, a hundred times as many as one of ours has
 _NPY_HEADER = 1000  # letters in which an array says its shape and type; NumPy reads them as Python
 
 GivenPath = Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())]
@@ -25,7 +25,7 @@ GivenPath = Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())]
 
 @contextlib.contextmanager
 def atomic_write(where: pathlib.Path) -> Iterator[IO[bytes]]:
-    """Open a file that takes its place when all is written; a crash leaves the one that was there, or the new one.
+    """Open a file that takes its place when all is written; a crash leaves the old file or the new one.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def atomic_write(where: pathlib.Path) -> Iterator[IO[bytes]]:
     Yields
     ------
     binary file
-        What is to be written.
+        The file to write to.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def atomic_write(where: pathlib.Path) -> Iterator[IO[bytes]]:
     >>> where.read_text()
     'good morning'
     """
-    part = where.with_name(f".{where.name}-{secrets.token_hex(8)}")  # one of tempfile's could be read by nobody else
+    part = where.with_name(f".{where.name}-{secrets.token_hex(8)}")  # no other user could read one of tempfile's
     with part.open("xb") as file:
         try:
             yield file
@@ -68,16 +68,16 @@ def atomic_write(where: pathlib.Path) -> Iterator[IO[bytes]]:
 
 
 def save_npz(path: str | os.PathLike[str], kind: str, heading: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Write a file; a crash leaves the one that was there, or the new one.
+    """Write a file; a crash leaves the old file or the new one.
 
     Parameters
     ----------
     path : path-like
         Where; an older file of this name is replaced.
     kind : str
-        What is written, which `load_npz` asks for.
+        The kind of the contents, which `load_npz` asks for.
     heading : dict
-        What JSON can hold.
+        A dict that JSON can hold.
     arrays : dict
         Arrays of numbers by name.
 
@@ -104,14 +104,14 @@ def save_npz(path: str | os.PathLike[str], kind: str, heading: Mapping[str, Any]
 def load_npz(
     path: str | os.PathLike[str], kind: str, wanted: Callable[[dict[str, Any]], Collection[str]]
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read a file that `save_npz` wrote; whatever it holds, that takes no more memory than the file takes on the disk.
+    """Read a file that `save_npz` wrote; whatever it holds, it takes no more memory than the file takes on the disk.
 
     Parameters
     ----------
     path : path-like
-        Where it is.
+        The path of the file.
     kind : str
-        What it must be.
+        The kind that it must be.
     wanted : callable
         Returns the names of the arrays that the file must hold, no more and no fewer, given its heading.
 
@@ -158,7 +158,7 @@ def load_npz(
 
 @contextlib.contextmanager
 def _as_one_error(must: str) -> Iterator[None]:
-    """Raise one kind of error: zipfile, NumPy and JSON may raise anything about a file that somebody has altered."""
+    """Raise one kind of error: zipfile, NumPy and JSON may raise anything about an altered file."""
     try:
         yield
     except FileNotFoundError:
