@@ -1,7 +1,7 @@
 """Input fields for the numbers that exercises ask for (``chapters/answers.csv``).
 
-An answer stands there once, with how far from it is still right, and with the calculation that gives it; where there is
-none, the solution's cell prints it. ``tests/test_reference_part.py`` compares them. Without scripts nothing is shown.
+Each row has an answer, its tolerance, and the calculation that gives it; where there is none, the solution's cell
+prints the answer. ``tests/test_reference_part.py`` compares them. Without scripts nothing is shown.
 """
 
 import csv

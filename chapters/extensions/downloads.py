@@ -61,7 +61,7 @@ def figure_of(cell: NotebookNode) -> dict[str, str]:
 
 
 def named(app: Sphinx, role: str, label: str) -> tuple[str, str]:
-    """Return the page that has a label, and what stands there, in words."""
+    """Return the page that has a label, and the words of the label."""
     if role == "eq":
         page = app.env.get_domain("math").equations[label][0]  # type: ignore[attr-defined]
         numbers = app.env.toc_fignumbers[page]["displaymath"][f"equation-{label}"]
@@ -72,7 +72,7 @@ def named(app: Sphinx, role: str, label: str) -> tuple[str, str]:
 
 
 def cited(app: Sphinx, key: str, role: str) -> str:
-    """Return a work by its authors and its year, as a link to where it is to be had."""
+    """Return a work by its authors and its year, as a link to the work."""
     entry = next(each.entry for each in app.env.get_domain("cite").citations if each.key == key)  # type: ignore[attr-defined]
     names = [
         " ".join(map(str, [*who.rich_prelast_names, *who.rich_last_names])) for who in entry.persons.get("author", [])

@@ -115,7 +115,7 @@ def records(folder: pathlib.Path, code: str) -> list[str]:
 
 
 def digest(content: bytes) -> str:
-    """Hash what is in a file or stands for it."""
+    """Hash the contents of a file, or what stands for them."""
     return hashlib.sha256(content).hexdigest()[:20]
 
 

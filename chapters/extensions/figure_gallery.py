@@ -1,7 +1,7 @@
-"""The directive ``{every-figure} N``: of each figure of paper N what the paper says of it, and our picture and numbers.
+"""The directive ``{every-figure} N``: for each figure of paper N the paper's words, and our picture and numbers.
 
-What the paper says, and of how many rounds and runs a figure is, stands in ``chapters/figures.csv``. Pictures are taken
-from the executed chapters, by the name of a figure or of a cell; numbers are what the cells print that
+``chapters/figures.csv`` says what the paper says, and how many rounds and runs a figure shows. Pictures are taken from
+the executed chapters, by the name of a figure or of a cell; numbers are what the cells print that
 ``chapters/items.csv`` names.
 """
 
@@ -43,7 +43,7 @@ def claims(root: Path) -> dict[str, dict[str, str]]:
 
 @cache
 def cells(root: Path, page: str) -> list[NotebookNode]:
-    """Return the code cells of a chapter with their outputs, if it was executed as it stands."""
+    """Return the code cells of a chapter with their outputs, if its present text was executed."""
     path = root / "chapters" / f"{page}.md"
     notebook = executed.read(path, path.read_text(encoding="utf-8"))
     kept = executed.find(root, page, notebook) if notebook else None

@@ -1,8 +1,8 @@
 r"""Typeset formulas with MathJax when the book is built, so that a page shows them at once and without scripts.
 
 Sphinx leaves TeX in a page, for MathJax to set while the reader waits. Here the same MathJax sets it in an engine of
-its own, each formula once, when all pages are written. A formula that it can't read is a warning. What stands in
-``\class{fill-1}{...}`` is filled with what the first slider of the explorer above it says, by ``book.js``.
+its own, each formula once, when all pages are written. A formula that it can't read is a warning. ``book.js`` fills
+``\class{fill-1}{...}`` with the value of the first slider of the explorer above it.
 """
 
 import json
@@ -81,7 +81,7 @@ def typeset(formulas: Iterable[tuple[str, bool]]) -> tuple[dict[tuple[str, bool]
 
 
 def read(found: re.Match[str]) -> tuple[str, bool]:
-    """Return the TeX of a formula in a page, and whether it stands on a line of its own."""
+    """Return the TeX of a formula in a page, and whether it is on a line of its own."""
     return unescape(found["inline"] or found["display"] or ""), found["display"] is not None
 
 

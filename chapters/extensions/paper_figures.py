@@ -62,7 +62,7 @@ class Shell(InteractiveShell):
 
 
 class Noted(ast.NodeTransformer):
-    """Makes notes of assertions in place of errors: what holds of the book's luck may narrowly fail with another."""
+    """Turns failed assertions into notes: what holds with the book's seeds may narrowly fail with others."""
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
         """Call what takes the notes."""
@@ -165,9 +165,9 @@ def drawn(cell: NotebookNode, result: object) -> list[tuple[str, bytes]]:
 def distances(table: pd.DataFrame) -> pd.DataFrame:
     """Return how many standard errors apart the two means are, where curves are compared, and the degrees of freedom.
 
-    Runs of one policy in one game have one variance, whoever played them, so it is estimated from both together. What
-    there is of a single arm, such as ``selected 0``, isn't compared: a bad arm is played once or a few times, and the
-    spread of such a number can't be told from ten runs.
+    Runs of one policy in one game have one variance, in the paper and here, so it is estimated from both together.
+    Numbers of a single arm, such as ``selected 0``, aren't compared: a bad arm is played once or a few times, and the
+    spread of such a number can't be estimated from ten runs.
     """
     rounds = table.index.unique("round")
     at = table.loc[sorted({rounds[np.searchsorted(rounds, part * rounds[-1])] for part in MOMENTS})]

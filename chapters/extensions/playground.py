@@ -1,8 +1,8 @@
-"""The playground: the scripts and numbers of its games, and what reads a reader's own rule.
+"""The playground: the scripts and numbers of its games, and the modules that read a reader's own rule.
 
-Only the page that has it, which the attribute ``data-playground`` says, loads them. A reader's rule is read by Brython,
-Python in JavaScript, which that page loads when somebody writes one. Of Python's library Brython is given the syntax
-trees alone, and stand-ins for the little else that the translator imports.
+Only the page with the attribute ``data-playground`` loads them. A reader's rule is read by Brython, Python in
+JavaScript, which that page loads when a reader writes one. Of Python's library Brython gets only the syntax trees, and
+stand-ins for the little else that the translator imports.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 A statement feeds another if the proof of the other names it, or names a formula from it or from its proof. A proof
 belongs to the statement before it, unless it begins with *Of* and another's name. The tests of a statement are those
-that ``chapters/items.csv`` names for its labels, or for those of the heading above the first of its kind, and those
+that ``chapters/items.csv`` names for its labels, or for those of the heading above the first of its sort, and those
 that ``chapters/statements.csv`` names for it.
 """
 
@@ -86,7 +86,7 @@ def read(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def of_section(node: nodes.Element, taken: set[tuple[str, str]]) -> list[str]:
-    """Return the labels of the heading above, if the statement is the first of its kind there."""
+    """Return the labels of the heading above, if the statement is the first of its sort there."""
     section = node.parent
     while section is not None and not isinstance(section, nodes.section):
         section = section.parent

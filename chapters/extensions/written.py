@@ -1,7 +1,7 @@
 """Which pages a build has written, and what was made of the others when they were.
 
-A build writes the pages whose text or outcomes have changed. What other extensions read from a page, its links, what
-stands at its places and what the search knows of it, is kept until it is written again.
+A build writes the pages whose text or outcomes have changed. What other extensions read from a page (its links, the
+contents of its places and its search entries) is kept until it is written again.
 """
 
 import json
