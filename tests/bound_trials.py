@@ -134,7 +134,7 @@ def case(
 ) -> Case:
     """Return a case at the horizon where the bound bites, and at rounds on the way if the policy doesn't know it.
 
-    Both `play`, with so many runs, and `worst` are told the rounds.
+    Both `play`, with so many runs, and `worst` are given the rounds.
     """
     horizon = where_it_bites(bound, most, first, last)
     rounds = np.unique(np.geomspace(10, horizon, 20).astype(int)) if throughout else np.array([horizon])
@@ -1102,7 +1102,7 @@ def read() -> list[dict[str, str]]:
 
 
 def record(found: dict[str, Any]) -> None:
-    """Write a game down, in place of an older trial of it; those that were never played have a line, too."""
+    """Write a game down, replacing an older trial of it; games that were never played have a line, too."""
     rows: dict[tuple[str, int], Any] = {(row["bound"], int(row["number"])): row for row in read()}
     rows[found["bound"], found["number"]] = found
     with RECORD.open("w", newline="", encoding="utf-8") as file:

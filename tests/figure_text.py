@@ -45,8 +45,8 @@ def watch(shell: Any) -> None:
 
 def explored(explorer: Any) -> dict[str, Any]:
     """Draw an explorer where it starts, and with each slider at its first, middle and last value."""
-    from fairlib.book.explorers import _draw  # the kernel's, not the one of whoever tests
-    from fairlib.book.sliders import setting_text  # the kernel's, not the one of whoever tests
+    from fairlib.book.explorers import _draw  # the kernel's, not the tester's own
+    from fairlib.book.sliders import setting_text  # the kernel's, not the tester's own
 
     def told_at(setting: dict[str, Any]) -> list[str]:
         pictures: list[Figure] = []
@@ -70,7 +70,7 @@ def explored(explorer: Any) -> dict[str, Any]:
 
 
 def drawn(figure: Figure) -> list[str]:
-    """Return a line for each artist of a figure, below one for the axes where it stands."""
+    """Return a line for each artist of a figure, below one for its axes."""
     lines = artists(figure)
     for ax in figure.findobj(Axes):
         titles = [ax.get_title(loc) for loc in ("left", "center", "right")]
@@ -139,7 +139,7 @@ def lies(artist: Any) -> dict[str, Any]:
 
 
 def reach(artist: Any, name: str) -> float:
-    """Return how far from 0 the axis reaches that an artist's x or y is drawn along; 0 where it may not be told."""
+    """Return how far from 0 the axis reaches that an artist's x or y is drawn along; 0 where it must not be used."""
     ax = getattr(artist, "axes", None)
     if ax is None or name not in ("x", "y"):
         return 0.0

@@ -27,7 +27,7 @@ _SAY += "v instanceof Float64Array ? [...v] : v));"
 
 
 def evaluated(text: str, expression: str) -> Any:
-    """Run a script after the runtime, and return what an expression comes to; nan and infinity come as text."""
+    """Run a script after the runtime, and return the value of an expression; nan and infinity come as text."""
     with MiniRacer() as engine:
         return json.loads(str(engine.eval(f"{_ATOB}{runtime()}{_SAY}\n{text}\n$say({expression})")))
 

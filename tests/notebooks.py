@@ -5,8 +5,8 @@ fresh kernel. A cell fails when it raises, writes to stderr, or is said to raise
 cell does is kept, for the book and for the next run: that takes the outputs of a chapter that has not changed from
 there, and judges them as if it had run it.
 
-A cell with the tag ``nbval-check-output`` must print what is stored in ``tests/reference/<chapter>.json``, where the
-outputs of the tagged cells stand in order. ``pytest --refresh-references`` stores them anew and shows what changed
+A cell with the tag ``nbval-check-output`` must print what is stored in ``tests/reference/<chapter>.json``, which has
+the outputs of the tagged cells in order. ``pytest --refresh-references`` stores them anew and shows what changed
 (``references.py``). ``pytest chapters --execute-only``, which is for the book, compares none.
 
 What a picture says and draws must be what is stored in ``tests/reference/pictures/<chapter>.json``, by the name of the
@@ -96,7 +96,7 @@ def printed(outputs: list[nbformat.NotebookNode]) -> list[str]:
 
 
 def alike(one: str, other: str) -> bool:
-    """Return whether two lines are the same, but for the last of six digits, which depends on the processor."""
+    """Return whether two lines are the same, except the last of six digits, which depends on the processor."""
     if NUMBER.sub("\0", one) != NUMBER.sub("\0", other):
         return False
     pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
@@ -172,7 +172,7 @@ class Chapter(IPyNbFile):
             yield Numbers.from_parent(self, name="numbers")
 
     def setup(self) -> None:
-        """Take the outputs of the last run if they stand, and start a kernel if not."""
+        """Take the outputs of the last run if they are still valid, and start a kernel if not."""
         if not self.cells:
             return
         root = self.config.rootpath

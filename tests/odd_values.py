@@ -1,4 +1,4 @@
-"""Odd values, one of which the fuzz test puts in place of each argument in turn."""
+"""Odd values: the fuzz test replaces each argument in turn by one of them."""
 
 import array
 import datetime

@@ -48,7 +48,7 @@ def test_chain_hangs_together_and_is_played_alike():
         sizes.add(int(chain.sum()))
         assert np.allclose(step.p[chain], 1 / chain.sum())
         assert chain[high.argmax()]
-        assert chain.all() or high[~chain].max() < low[chain].min()  # nobody else reaches it
+        assert chain.all() or high[~chain].max() < low[chain].min()  # no other arm reaches it
         order = np.argsort(-high[chain])
         ends = np.minimum.accumulate(low[chain][order])
         assert (high[chain][order][1:] >= ends[:-1]).all()  # and it has no gap

@@ -135,7 +135,7 @@ def test_rank_breaks_a_promise_and_a_guard_mends_it():
     game = separate_groups([[1.0], [1.0]], [0.0, 0.0], sd=0.0)
     plays = fl.simulate(game, gmf(game), 3, runs=4000, seed=1, rounds=[3]).selected[:, 0]
     assert abs(fl.paired_t(1.0 * (plays[:, 1] == 0), 1 / 8)) < 4
-    guarded = fair_learn(fl.uniform(), [0.4] * 2)  # rank, to somebody who counts plays only
+    guarded = fair_learn(fl.uniform(), [0.4] * 2)  # rank, if only plays are counted
     plays = fl.simulate(fl.Bandit(fl.bernoulli([0.5] * 2)), guarded, 300, runs=20, rounds=range(1, 301)).selected
     owed = np.floor(0.4 * np.arange(1, 301) + 1e-9)
     assert (plays >= owed[:, None]).all()

@@ -1,4 +1,4 @@
-"""The arena: its games are fixed, and everybody who fits can play."""
+"""The arena: its games are fixed, and every policy that fits can play."""
 
 import re
 from dataclasses import fields

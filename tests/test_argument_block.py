@@ -99,7 +99,7 @@ def test_there_is_a_finder_for_every_array_that_the_engine_calls_with():
 
 
 def test_a_block_keeps_nothing():
-    """It holds addresses alone: neither it nor compiled code is counted as somebody who holds the array."""
+    """It holds addresses alone: neither it nor compiled code counts as a reference to the array."""
     array = np.arange(4.0)
     before = sys.getrefcount(array)
     place = pack_arrays(array, array)

@@ -1,4 +1,4 @@
-"""Each door refuses what it can't take, naming the argument, the value and what is allowed."""
+"""Every public function refuses what it can't take, naming the argument, the value and what is allowed."""
 
 # Arguments of the wrong type are what it is about.
 # mypy: ignore-errors

@@ -870,13 +870,13 @@ PROVED = {
     "OP-FCUCB-D": (de.op_fcucb_d, de.op_fcucb_d_reward_bound, de.op_fcucb_d_fairness_bound),
     "OP-FCTS-D": (de.op_fcts_d, de.op_fcts_d_reward_bound, de.op_fcts_d_fairness_bound),
 }
-# One says nothing: where half of the feedback is lost OP-FCUCB-D's bound on reward is linear, steeper than the worst.
+# One is empty: where half of the feedback is lost, OP-FCUCB-D's bound on reward is linear, steeper than the worst.
 SAYS = [(late, name) for late in LATE for name in PROVED if name.startswith("OP") or late != "tells"]
 
 
 @pytest.mark.parametrize(("late", "name"), SAYS, ids=itertools.count())
 def test_the_bounds_hold_where_they_say_something(late, name):
-    """Theorems 6 to 9, with a merit so gentle and a game so long that whoever plays the worst arms breaks them."""
+    """Theorems 6 to 9, with a merit so gentle and a game so long that playing the worst arms breaks them."""
     horizon, merit = 150_000, me.power(0.01, 1)
     game = semi(LATE[late], merit)
     make, *bounds = PROVED[name]
@@ -920,7 +920,7 @@ def test_the_bounds_are_the_formulas():
     assert few > 0
     learnt = min(2 * w + 4 * steep * width * v, 2 * few + 4 * steep * width * all_plays)
     assert got[1] == pytest.approx(20 + (1 + math.log(t)) / 84 + learnt)
-    assert got[1] < 20 + 32 * width * min(b, v)  # what L / gamma in place of the slope of the logarithm would give
+    assert got[1] < 20 + 32 * width * min(b, v)  # what L / gamma instead of the slope of the logarithm would give
     assert got[1] == de.upper_merit_delayed_fairness_bound(game, t, q=q)
     got = de.fcts_d_reward_bound(game, t, q=q), de.fcts_d_fairness_bound(game, t, q=q)
     two = 2 * steep  # less than L / gamma = 8

@@ -41,7 +41,7 @@ SCOPES = {
     "benchmarks": ("benchmarks/*.py", CORE + BOOK + TEST + PEERS),
 }
 
-# What nobody imports, and the place that uses it by name.
+# Packages that nothing imports, and the place that uses each by name.
 NAMED = {
     "brython": ("chapters/extensions/playground.py", 'distribution("brython")'),
     "jupyter-book": ("Makefile", "/jupyter-book build"),
@@ -66,7 +66,7 @@ def names(requirements: list[str]) -> set[str]:
 
 @cache
 def parsed(pattern: str) -> list[tuple[str, ast.Module]]:
-    """Return the Python of each file, or of each cell of a chapter, and where it stands."""
+    """Return the Python of each file, or of each cell of a chapter, and its place."""
     found = []
     for path in sorted(ROOT.glob(pattern)):
         if path.suffix == ".py":

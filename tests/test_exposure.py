@@ -170,7 +170,7 @@ def exact_test(theta, tau, sd, horizon):
 
 
 def test_no_learner_beats_the_lower_bound_in_both_games():
-    """Not even one that is told the two games and need only say which it is in: it attains the bound."""
+    """Not even a policy that knows the two games and need only say which it is in: it attains the bound."""
     horizon, sd = 400, math.sqrt(0.5)
     for low, high, merit in ((0.05, 0.1, me.clipped(0.05)), (0.0, 0.08, me.power(20, 1))):
         pair = [ex.ExposureBandit(fl.gaussian(means, sd), merit=merit) for means in ([high, low], [low, high])]
@@ -290,7 +290,7 @@ def test_the_bayesian_bounds_hold_on_average_over_the_prior():
     assert max(widths) <= 2 * math.sqrt(arms * horizon)
     assert np.mean(fairness) <= ex.fairx_ts_fairness_bound(game, horizon)
     assert np.mean(reward) <= ex.fairx_ts_reward_bound(arms, horizon)
-    # The steps of both proofs, with what the games showed in place of their worst case.
+    # The steps of both proofs, with what the games showed instead of their worst case.
     beta_ = math.sqrt(2 * math.log(arms * horizon))
     rest = arms * horizon * 2 * (norm.pdf(beta_) - beta_ * norm.sf(beta_))
     assert np.mean(fairness) <= 2 * ((math.sqrt(2 / math.pi) + beta_) * np.mean(widths) + rest)

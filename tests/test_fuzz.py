@@ -54,7 +54,7 @@ ENDS = (0, 1, 1e-75, 1e75, 1e150, 2**53)  # where probabilities, scales, squares
 
 
 def meaning(thing: Any, depth: int = 0) -> Any:
-    """Return what can be compared: numbers whatever their kind, lists, and what policies and games play."""
+    """Return what can be compared: numbers of every type, lists, and what policies and games play."""
     if thing is None or isinstance(thing, str | bytes) or depth > 6:
         return thing if depth <= 6 else "..."
     if isinstance(thing, bool | np.bool_ | int | float | np.number):
@@ -126,7 +126,7 @@ def in_time() -> Iterator[None]:
 
 
 def outcome(call: Call, **changed: Any) -> Any:
-    """Return what comes of a call; warnings are errors, but for those that the package gives."""
+    """Return the outcome of a call; warnings are errors, except those that the package gives."""
     given = {name: known.made() for name, known in call.arguments.items()} | changed
     with warnings.catch_warnings(), in_time():
         warnings.simplefilter("error")

@@ -1,4 +1,4 @@
-"""What the project stands on may be used and passed on: the licence of every package in the lock."""
+"""The packages that the project uses may be used and passed on: the licence of each in the lock."""
 
 import re
 from importlib.metadata import PackageNotFoundError, distribution

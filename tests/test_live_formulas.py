@@ -69,7 +69,7 @@ def motion(request: pytest.FixtureRequest, browser: webdriver.Chrome) -> Iterato
 
 
 def places(browser: webdriver.Chrome, slider: int) -> list[str]:
-    """Return what stands in the places of a slider: glyphs as they are drawn, and what is read out."""
+    """Return the contents of the places of a slider: glyphs as they are drawn, and what is read out."""
     found: list[str] = browser.execute_script(
         """
         const glyph = (each) => getComputedStyle(each, "::before").content.slice(1, -1);

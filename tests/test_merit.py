@@ -214,7 +214,7 @@ def test_the_step_takes_as_many_passes_as_it_needs():
 
 @named
 def test_the_step_ends_where_no_pass_is_left(merit):
-    """The boxes are such that some need five passes and more, whatever the merit but for sort and scan."""
+    """The boxes are such that some need five passes and more, whatever the merit, except by sort and scan."""
     rng, longest = np.random.default_rng(3), 0
     for arms in (10, 50):
         for _ in range(40):
@@ -229,7 +229,7 @@ def test_the_step_ends_where_no_pass_is_left(merit):
 
 @pytest.mark.parametrize("scale", [1e16, 1e17, 1e100, 1e150])
 def test_the_optimistic_step_is_never_worse_than_the_step_before(scale):
-    """So steep a merit has all its weight on the largest mean: one arm up and the others at 0, but for rounding."""
+    """So steep a merit has all its weight on the largest mean: one arm up and the others at 0, up to rounding."""
     merit, rng = me.power(scale, 2), np.random.default_rng(3)
     for high in rng.random((300, 5)):
         corner = np.where(np.arange(5) == high.argmax(), high, 0.0)

@@ -1,4 +1,4 @@
-"""The price of a merit function: its modulus, the two bounds, and who is told the games."""
+"""The price of a merit function: its modulus, the two bounds, and a learner that knows the games."""
 
 import itertools
 import math
@@ -58,7 +58,7 @@ def test_no_pair_of_means_is_farther_apart(merit):
 
 
 def told_the_pairs(merit, x, y, arms, horizon, sd):
-    """Return the exact cost of the learner who is told the games of the proof and plays the likelier share."""
+    """Return the exact cost of the learner that knows the games of the proof and plays the likelier share."""
     pairs, f, g = arms // 2, float(merit([x])[0]), float(merit([y])[0])
     whole = pairs * (f + g) + (g if arms % 2 else 0)
     n = np.arange(horizon)

@@ -88,7 +88,7 @@ def regret(game, steps):
 
 
 def r_regret(game, steps):
-    """Return the regret against who serves every share but for the tolerance, and plays the best arm else."""
+    """Return the regret against the policy that serves every share up to the tolerance, and else plays the best arm."""
     best, earned = max(game.arms.means), 0.0
     owed = [max(0, math.floor(exactly(r) * len(steps)) - game.tolerance) for r in game.shares]
     for owes, mean in zip(owed, game.arms.means, strict=True):

@@ -1,7 +1,7 @@
-"""Arms have no favourites: with other labels, and told the same, a policy plays the same arms under their new labels.
+"""Labels don't matter: with other labels and the same feedback, a policy plays the same arms under their new labels.
 
-Policies are told what to have played and what it paid, so that both hear of the same past. Rewards, shares and contexts
-are real numbers, so that after a while nothing is a tie; and chance has no favourites either.
+Policies are given the arms played and their rewards, so that both have the same past. Rewards, shares and contexts are
+real numbers, so that after a while nothing is a tie; and chance has no favourites either.
 """
 
 from typing import Any
@@ -24,12 +24,12 @@ BY_NUMBER = {
     "Fair-Greedy, first of ties": "ranks are shares of a sample, and often alike",
 }
 
-# Where it is flat at its top, a search to the last digit of a value comes to half of its argument's digits.
+# Where it is flat at its top, a search to the last digit of a value finds half of its argument's digits.
 ALIKE: Any = {"rtol": 1e-6, "atol": 1e-6}
 
 
 class Evenly:
-    """Chance that gives everybody the same: of every distribution the same place, near its middle."""
+    """A generator without chance: it returns the same quantile of every distribution, near its middle."""
 
     def random(self):
         """Return the middle."""

@@ -63,7 +63,7 @@ def test_systematic_sampling_has_exactly_the_chances_that_it_is_given(drawn):
 
 
 class Tosses:
-    """A generator whose draws come out as told, and that keeps the chance of what was told."""
+    """A generator with prescribed draws, which keeps their probability."""
 
     def __init__(self, outcomes: list[bool]) -> None:
         self.outcomes, self.asked, self.chance = outcomes, 0, 1.0

@@ -396,7 +396,7 @@ def test_one_dimension_needs_more_than_the_paper_s_radius():
 
 @pytest.mark.parametrize("d", [1, 2, 17])
 def test_the_noise_stays_within_its_share(d):
-    # All rounds at once: |gamma| <= sqrt(d) + sqrt(2 ln(16 t^2 / failure)), but for an eighth of the failure.
+    # All rounds at once: |gamma| <= sqrt(d) + sqrt(2 ln(16 t^2 / failure)), except with an eighth of the failure.
     failure, t = 0.5, np.arange(1, 100_000)
     reach = math.sqrt(d) + np.sqrt(2 * np.log(16.0 * t**2 / failure))
     from_tails = (2 * norm.sf(reach)).sum() if d == 1 else None
@@ -614,7 +614,7 @@ def test_hoeffding_s_price_tends_to_certainty():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_nobody_has_both_regrets_small(seed):
-    """Whoever weighs a unit of reward with c loses at least c / (c + density) of the price in ranks."""
+    """A policy that weights a unit of reward with c loses at least c / (c + density) of the price in ranks."""
     rng = np.random.default_rng(seed)
     laws = [rk.uniform_sum(rng.uniform(0.5, 4, rng.integers(1, 4)), shift=rng.uniform(0, 4)) for _ in range(2)]
     r = np.unique(np.concatenate([np.linspace(law.breaks[0], law.breaks[-1], 20_001) for law in laws]))

@@ -51,7 +51,7 @@ def the(page: BeautifulSoup | Tag, selector: str) -> Tag:
 
 
 def serious(browser: webdriver.Chrome) -> list[str]:
-    """Return what axe finds on the page as it stands."""
+    """Return what axe finds on the present page."""
     found = Axe().run(browser, options={"resultTypes": ["violations"]})["violations"]
     return [each["id"] for each in found if each["impact"] in ("serious", "critical")]
 

@@ -219,7 +219,7 @@ def by_deadline(shares, tolerance, counts, t):
 @pytest.mark.parametrize("tolerance", [0, 1])
 @pytest.mark.parametrize("shares", LARGE_SHARES, ids=str)
 def test_any_shares_are_kept_by_deadline_whatever_the_learner_does(shares, tolerance):
-    """Every game that there is, played out: nobody is ever more than the tolerance behind."""
+    """Every possible game, played out: no arm is ever more than the tolerance behind."""
     states = {(0,) * len(shares)}
     for t in range(1, 20 if len(shares) < 4 else 13):
         after = set()

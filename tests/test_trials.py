@@ -23,7 +23,7 @@ ONE = {name: place % NUMBER if LINES[name].quick == QUICK else NUMBER - 1 for pl
 GAMES = [(name, i) for name in LINES for i in (range(NUMBER) if FULL else [ONE[name]])]
 NAMED: Any = {"argnames": ("name", "number"), "argvalues": GAMES, "ids": [f"{n}-{i}" if FULL else n for n, i in GAMES]}
 VACUOUS: set[tuple[str, int]] = set()
-"""Games in which a bound is above all that can happen. Whoever adds one has looked for a game in which it is not."""
+"""Games in which a bound is above all that can happen. Add one only if no search finds a game in which it is not."""
 
 # What a theory has besides bounds.
 NO_BOUND = {
@@ -46,7 +46,7 @@ ELSEWHERE = {
 
 
 def theory() -> set[str]:
-    """Return every public function that is a bound by its name, or stands in the theory of a paper."""
+    """Return every public function that is a bound by its name, or is in the theory of a paper."""
     functions = {name: each.__module__ for name, each in public().items() if inspect.isfunction(each)}
     return {name for name, module in functions.items() if name.endswith("_bound") or module.endswith(".theory")}
 

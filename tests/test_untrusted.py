@@ -1,4 +1,4 @@
-"""Files that somebody else made: tampered with, packed to fill the memory, or of a rule that is another by now."""
+"""Files of unknown origin: tampered with, packed to fill the memory, or of a rule that is another by now."""
 
 import contextlib
 import io

@@ -2,12 +2,12 @@
 
 A *site* is a piece of `fairlib` that one of Cosmic Ray's operators can change: a number, a sign, a comparison, an
 ``and``, a ``break``, a decorator. Of all sites a sample is drawn by a fixed seed, and of each site one change. The
-change is made in a copy of the project, and there run the doctests of the changed file, the tests that come to the
+change is made in a copy of the project, and there run the doctests of the changed file, the tests that reach the
 changed line and then the others that use the file, the quick ones first, until one fails. A mutant that no test notices
-has *survived*. Whoever shows that it does what the original does says so in ``equivalent.csv`` beside this
-file; any other is a missing test.
+has *survived*. A mutant that is shown to do what the original does is listed in ``equivalent.csv`` beside this file;
+any other is a missing test.
 
-Before the first mistake all doctests and tests run once without any, traced: so it is known which test comes to which
+Before the first mistake all doctests and tests run once without any, traced: so it is known which test reaches which
 line, and how long it takes; and the code that they compile is kept for those mutants that leave it as it is. Every
 verdict is written down at once, so that a second call goes on where the first was ended.
 """
@@ -54,7 +54,7 @@ def hashed(files: list[Path]) -> str:
 
 
 def annotations(text: str) -> set[tuple[int, int]]:
-    """Return the places, line and column, that lie in annotations: what stands there runs never."""
+    """Return the places, line and column, that lie in annotations: the code there never runs."""
     found = set()
     for node in ast.walk(ast.parse(text)):
         for each in (getattr(node, "annotation", None), getattr(node, "returns", None)):
@@ -104,7 +104,7 @@ def mutated(site: Site) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Which tests come to a line, and which compiled code is made of it
+# Which tests reach a line, and which compiled code is made of it
 
 
 def definitions(name: str) -> list[Any]:
@@ -119,7 +119,7 @@ def first(node: Any) -> int:
 
 
 def around(name: str, line: int) -> Any | None:
-    """Return the function or class of a file that a line stands in, or None."""
+    """Return the function or class of a file that a line is in, or None."""
     return next((each for each in definitions(name) if first(each) <= line <= each.end_lineno), None)
 
 
@@ -167,21 +167,21 @@ def made_of(code: Path) -> set[str]:
 
 
 class Known(NamedTuple):
-    """What a run without a mistake shows: who comes to a line, how long each test takes, and what is compiled."""
+    """What a run without a mistake shows: which tests reach a line, how long each takes, and what is compiled."""
 
     at: dict[str, dict[str, list[str]]]
     seconds: dict[str, float]
     compiled: Path
 
     def is_compiled(self, site: Site) -> bool:
-        """Say whether a change may be in compiled code, where no tracer sees which test comes to it."""
+        """Say whether a change may be in compiled code, where no tracer sees which test reaches it."""
         node = around(site[0], site[1][0])
         return node is not None and any(node.name in made_of(code) for code in self.compiled.rglob("*.nbi"))
 
     def tests(self, site: Site) -> list[str]:
-        """Return the tests that come to the line, and then all others of those that use the file; the quick ones first.
+        """Return the tests that reach the line, and then all others of those that use the file; the quick ones first.
 
-        What runs once in a process, whoever comes first, is traced in one test at most: there any may tell.
+        Code that runs once in a process is traced in one test at most: there any test may notice.
         """
         name, (line, _), *_ = site
         lines, node = self.at.get(name, {}), around(name, line)
@@ -336,7 +336,7 @@ def tried(site: Site, folder: Path, known: Known) -> dict[str, Any]:
 
 @cache
 def explained() -> set[tuple[str, str, str]]:
-    """Return the changes of which somebody has shown that they change nothing: file, line and what it becomes."""
+    """Return the changes that are shown to change nothing: file, line and what it becomes."""
     with Path(__file__).with_name("equivalent.csv").open(encoding="utf-8", newline="") as file:
         return {(row["file"], row["line"], row["becomes"]) for row in csv.DictReader(file)}
 
@@ -389,7 +389,7 @@ def main() -> None:
             ignored = shutil.ignore_patterns(".git", ".venv", "_build", "__pycache__")
             shutil.copytree(ROOT, Path(temporary) / f"copy-{i}", ignore=ignored)
         if not (record / "known.json").exists():
-            print("Running all tests without any mistake, to see what they come to (some 20 minutes)", flush=True)
+            print("Running all tests without any mistake, to see what they reach (some 20 minutes)", flush=True)
             watched(Path(temporary) / "copy-0", record)
         known = Known(**json.loads((record / "known.json").read_text(encoding="utf-8")), compiled=record / "compiled")
 

@@ -120,7 +120,7 @@ def errors(browser: webdriver.Chrome) -> list[str]:
 
 
 class View(NamedTuple):
-    """A page as it stands in the browser, and what was asked for and went wrong while it loaded."""
+    """A page as it is in the browser, and what was asked for and went wrong while it loaded."""
 
     page: str
     scheme: str
@@ -163,7 +163,7 @@ def press(slider: WebElement, key: str) -> tuple[str | None, ...]:
 
 
 def check_load(view: View, site: str, browser: webdriver.Chrome) -> None:
-    """Check that a page has asked nobody else for anything, and that its pictures and outputs are there."""
+    """Check that a page has asked no other server for anything, and that its pictures and outputs are there."""
     inside = (site, "data:", "blob:", "about:", "chrome")
     assert not [url for url in view.asked if not url.startswith(inside)], "asked another host"
     assert not view.failed
@@ -182,7 +182,7 @@ OF_THE_THEME = {"aria-required-children"}  # docutils' bibliography: a list of e
 
 
 def check_accessible(view: View, browser: webdriver.Chrome) -> None:
-    """By day and by night: the page as it stands changes with the system, and no more of it than its colours.
+    """By day and by night: the open page changes with the system, and no more of it than its colours.
 
     What only a phone shows is the same on each page, and its colours are seen on the first alone.
     """

@@ -93,7 +93,7 @@ def test_a_game_has_all_measures_and_its_fronts(page, browser):
     visit(browser, page, "show=shares/easy")
     assert texts(browser, ".arena thead th")[0] == "Policy"
     table = means(browser)
-    assert "Thompson sampling, MP-TS-D" in table  # who does the same stands in one row
+    assert "Thompson sampling, MP-TS-D" in table  # policies that do the same are in one row
     assert table["UCB1"][1] == pytest.approx(stored(10_000, "shares/easy", "regret")["UCB1"], rel=1e-3)
     front = {row[4] for row in MADE["fronts"] if row[:4] == [10_000, "shares/easy", "regret", "deficit"]}
     said = texts(browser, ".fronts figure p")[1]

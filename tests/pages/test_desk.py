@@ -63,7 +63,7 @@ def test_sliders_move(view: View, browser: webdriver.Chrome) -> None:
         button.send_keys(Keys.ENTER)
         assert button.text == "Pause"
         WebDriverWait(slider, 5, 0.05).until(lambda slider: slider.get_attribute("value") != "0")
-        # Looked at and pressed in one go: a slider of few stops may come to its end, and stop, between the two.
+        # Looked at and pressed in one go: a slider of few stops may reach its end, and stop, between the two.
         browser.execute_script("if (arguments[0].textContent === 'Pause') arguments[0].click()", button)
         assert button.text == "Play"
     assert not errors(browser)

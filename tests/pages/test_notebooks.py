@@ -357,7 +357,7 @@ def test_a_chapter_stands_until_a_file_changes_that_it_has_loaded(tmp_path):
         return [name for name, notebook in read.items() if notebook and executed.find(tmp_path, name, notebook)]
 
     assert stand() == ["early", "late", "never"]
-    # What has loaded nothing of the package may depend on it in a way that nobody sees: on all of it.
+    # A page that has loaded nothing of the package may depend on it in an unseen way: on all of it.
     still = {"outer.py": [], "inner.py": [], "within.py": ["early"], "apart.py": ["early", "late"], "page.html": []}
     for name, left in still.items():
         text = (package / name).read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ SEPARATE = ("section 6", "separate groups", "employer, one from each group")
 
 
 def people(**more):
-    """Choose among every twentieth person of the data, which leaves somebody in each group."""
+    """Choose among every twentieth person of the data, which leaves a person in each group."""
     whole = twoyear()
     some = slice(None, None, 20)
     return rk.employer(standardized(whole.features[some]), whole.groups[some], whole.rewards[some], **more)
