@@ -168,7 +168,7 @@ def code(node: Tag | None) -> str:
 
 def unmark(node: Tag) -> None:
     """Take the mark off what the paragraph above it has brought."""
-    node["class"] = [name for name in node.get("class") or [] if name != "on-slide"]
+    node["class"] = " ".join(name for name in node.get("class") or [] if name != "on-slide")
 
 
 def marked(node: Tag) -> str:
