@@ -381,7 +381,7 @@ def own_contents() -> dict[str, Any]:
     Returns
     -------
     dict
-        The sources of the `modules` that translate it, by name, and the names `known` to them: how the engine calls a
+        The sources of the `modules` that translate it, by name, and what is `known` to them: how the engine calls a
         rule (`flat` and `gives`), the named `tuples`, the sources of `helpers`, and the ways to draw, in Python
         (`draws`) around those in JavaScript (`drawn`).
 

@@ -331,7 +331,7 @@ def _visit(event: Any, arms: int | None, least: float | None) -> _Visit:
 
 
 def _is_kept(visit: _Visit, least: float | None, rng: Generator) -> bool:
-    """Drop a visit that agrees more often the likelier its arm was; drop none where arms were drawn uniformly."""
+    """Drop agreeing visits, more often the likelier the arm was; none where arms were drawn uniformly."""
     floor = least or 1 / len(visit.articles)
     return visit.propensity <= floor or rng.random() * visit.propensity < floor
 

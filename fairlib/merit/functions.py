@@ -127,7 +127,7 @@ class Merit(Pluggable):
     >>> merit([0.0, 0.5]).round(3)
     array([1.   , 2.718])
 
-    A merit function of one's own:
+    A merit function of your own:
 
     >>> def line(x, slope):
     ...     return 1.0 + slope * x
