@@ -20,6 +20,7 @@ from typing import Any
 import mathjax_build
 import printing
 from bs4 import BeautifulSoup, Tag
+from bs4.element import AttributeValueList
 from bs4.element import NavigableString
 from docutils import nodes
 from previews import read
@@ -168,7 +169,7 @@ def code(node: Tag | None) -> str:
 
 def unmark(node: Tag) -> None:
     """Take the mark off what the paragraph above it has brought."""
-    node["class"] = " ".join(name for name in node.get("class") or [] if name != "on-slide")
+    node["class"] = AttributeValueList(name for name in node.get("class") or [] if name != "on-slide")
 
 
 def marked(node: Tag) -> str:
