@@ -20,8 +20,7 @@ from typing import Any
 import mathjax_build
 import printing
 from bs4 import BeautifulSoup, Tag
-from bs4.element import AttributeValueList
-from bs4.element import NavigableString
+from bs4.element import AttributeValueList, NavigableString
 from docutils import nodes
 from previews import read
 from sphinx.application import Sphinx
