@@ -41,7 +41,8 @@ CHAPTER = """
 # {title}
 
 ```{{admonition}} In this chapter
-**You will** read. **You need** {needs}. **The code** is that of {{ref}}`three`.
+**You will** read. **You
+need** {needs}. **The code** is that of {{ref}}`three`.
 ```
 
 {words}
@@ -94,7 +95,7 @@ def test_a_diagram_shows_what_a_chapter_needs(page):
 
 def test_chapters_need_only_earlier_ones_of_the_papers():
     for name in ORDER[: ORDER.index("four-answers")]:
-        needs = re.search(r"\*\*You need\*\*(.*?)\*\*The", CHAPTERS[name], re.DOTALL)
+        needs = re.search(r"\*\*You\s+need\*\*(.*?)\*\*The", CHAPTERS[name], re.DOTALL)
         labels = re.findall(r"\{ref\}`(?:[^`<]*<)?([\w-]+)", needs[1] if needs else "")
         later = ORDER[ORDER.index(name) :]
         assert not {each for each in labels if each in later}, name
