@@ -59,7 +59,8 @@ def read(app: Sphinx, doctree: nodes.document) -> None:
     part = ""
     for node in doctree.findall(lambda node: isinstance(node, (nodes.strong, pending_xref))):
         if isinstance(node, nodes.strong):
-            part = " ".join(node.astext().split()).rstrip(".") if isinstance(node.parent.parent, nodes.Admonition) else ""
+            in_a_box = isinstance(node.parent.parent, nodes.Admonition)
+            part = " ".join(node.astext().split()).rstrip(".") if in_a_box else ""
         elif part in (NEEDED, IN_PARTS) and node["reftype"] in ("ref", "numref"):
             labels.setdefault(node["reftarget"], part == NEEDED)
     app.env.fair_overview[app.env.docname] = (words(doctree), labels)  # type: ignore[attr-defined]

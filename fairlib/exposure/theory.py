@@ -489,7 +489,7 @@ def linucb_radius(
 
 @checked
 def total_width(dimension: PositiveInt, horizon: Horizons) -> NDArray[np.float64]:
-    r"""Bound the widths of the contexts played, summed over the rounds (Lemma A.6.8 with the Cauchy–Schwarz inequality).
+    r"""Bound the widths of the contexts played, summed over the rounds (Lemma A.6.8 with Cauchy and Schwarz).
 
     .. math:: \sum_{t=1}^{T} \lVert x_{t,a_t} \rVert_{\Sigma_t^{-1}} \le \sqrt{2 T d \ln(1 + T/d)}
 
