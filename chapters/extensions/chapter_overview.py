@@ -110,6 +110,25 @@ def needs(app: Sphinx, pages: dict[str, int]) -> dict[str, dict[str, bool]]:
     return found
 
 
+def drawn_lines(into: dict[str, dict[str, bool]]) -> dict[str, dict[str, bool]]:
+    """Return the needs that are drawn: none that follows from others, and no chapter without any line.
+
+    >>> drawn_lines({"a": {}, "b": {"a": True}, "c": {"a": True, "b": True}, "d": {"a": False}, "e": {}})
+    {'a': {}, 'b': {'a': True}, 'c': {'b': True}, 'd': {'a': False}}
+    """
+
+    def before(each: str, without: str = "") -> set[str]:
+        found = {other for other, whole in into[each].items() if whole and other != without}
+        return found.union(*map(before, found))
+
+    kept = {
+        each: {other: whole for other, whole in needed.items() if other not in before(each, without=other)}
+        for each, needed in into.items()
+    }
+    needed_by = {other for needed in kept.values() for other in needed}
+    return {each: needed for each, needed in kept.items() if needed or each in needed_by}
+
+
 def table(app: Sphinx, page: str, about: dict[str, str]) -> nodes.Node:
     """Return the table of the chapters."""
     pages = numbered(app)
@@ -146,8 +165,9 @@ def diagram(app: Sphinx, page: str) -> list[nodes.Node]:
         }
         for each, number in pages.items()
     }
-    dashed = {(other, each) for each, before in into.items() for other, whole in before.items() if not whole}
-    picture = drawn({each: list(before) for each, before in into.items()}, names, dashed)
+    lines = drawn_lines(into)
+    dashed = {(other, each) for each, before in lines.items() for other, whole in before.items() if not whole}
+    picture = drawn({each: list(before) for each, before in lines.items()}, names, dashed)
     outline = nodes.bullet_list()
     for each, before in into.items():
         text = nodes.paragraph("", "", make_refnode(app.builder, page, each, "", nodes.Text(names[each]["title"])))
