@@ -161,4 +161,4 @@ def test_the_page_says_of_everybody_where_it_is_explained():
     assert all(
         (f"knows {arena.entrants[name].knows}" in said) == bool(arena.entrants[name].knows) for name, said in rows
     )
-    assert f"here they are {arena_record.RUNS} and {arena_record.SEED}" in page
+    assert f"here these are {arena_record.RUNS} and {arena_record.SEED}" in page

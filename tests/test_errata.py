@@ -222,7 +222,7 @@ def test_the_book_has_more_than_a_hundred_and_twenty_solved_exercises():
 # ---------------------------------------------------------------------------------------------------------------------
 # What figures were run on
 
-SAID = ("stand-in", "in its place stands", "are therefore on other data")  # the words by which a page says so
+SAID = ("stand-in", "other data", "law fitted by us")  # the words by which a page says so
 RUN_ON = ("the paper's data", "simulated as in the paper", "a stand-in")
 
 

@@ -312,8 +312,8 @@ def of_shape(power: float) -> fl.Bandit:
             fl.ucb1(),
             {},
             ValueError,
-            "each number of a game must be the value of power times a number, plus a number, but of 'UCB1' one comes "
-            "to 0.05, 0.2, 0.8, 0.1125",
+            "each number of a game must be the value of power times a number, plus a number, but of 'UCB1' one "
+            "is 0.05, 0.2, 0.8, 0.1125",
         ),
         (of_shape, fl.ucb1(), {}, ValueError, "power must change numbers of the game only, and not its sizes"),
         (

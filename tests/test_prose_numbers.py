@@ -11,7 +11,10 @@ from prose_numbers import PROSE, Sources
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "chapters").glob("*.md"))
-STORED = {path.stem: json.loads(path.read_text("utf-8")) for path in (ROOT / "tests/reference/numbers").glob("*.json")}
+STORED = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))
+    for path in (ROOT / "tests/reference/numbers").glob("*.json")
+}
 NOTHING = Sources([], set())
 
 
@@ -28,15 +31,15 @@ def places(text: str) -> list[re.Match[str]]:
 
 
 def test_every_page_has_its_numbers_stored():
-    names = {path.stem for path in CHAPTERS if prose_numbers.of_page(path.read_text("utf-8"), NOTHING)}
+    names = {path.stem for path in CHAPTERS if prose_numbers.of_page(path.read_text(encoding="utf-8"), NOTHING)}
     assert names == {name for name, stored in STORED.items() if stored}
 
 
 def test_forty_numbers_changed_at_random_are_noticed():
     draw = random.Random(2026)
     missed = []
-    for path in draw.choices(CHAPTERS, weights=[len(path.read_text("utf-8")) for path in CHAPTERS], k=40):
-        text = path.read_text("utf-8")
+    for path in draw.choices(CHAPTERS, weights=[len(path.read_text(encoding="utf-8")) for path in CHAPTERS], k=40):
+        text = path.read_text(encoding="utf-8")
         number = draw.choice([each for each in places(text) if each[0][0].isdigit()])
         digit = draw.randrange(number.start(), number.end())
         if not text[digit].isdigit():
