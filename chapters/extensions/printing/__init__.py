@@ -42,6 +42,7 @@ html, body { background: white; }
 h1, h2, h3, .admonition-title { break-after: avoid; break-inside: avoid; }
 .pst-scrollable-table-container { overflow: visible !important; }
 .cell_output img, figure, tr, .cell_input { break-inside: avoid; }
+.proof-map svg { max-width: 100%; height: auto; }
 .bd-content mjx-container[display="true"] { font-size: calc(.86ex / .442); }
 .bd-article pre { font-size: 7.5pt !important; white-space: pre-wrap !important; }
 a { color: inherit !important; }
@@ -75,7 +76,7 @@ PACKAGE = """<?xml version="1.0" encoding="utf-8"?>
 """
 READER = """
 pre { white-space: pre-wrap; font-size: 70%; }
-img { max-width: 100%; }
+img, svg { max-width: 100%; }
 .admonition { margin: 1em 0; padding-left: .8em; border-left: 3px solid #2a5db0; }
 .admonition-title { font-weight: bold; }
 .eqno { float: right; }
