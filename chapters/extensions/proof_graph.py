@@ -211,8 +211,8 @@ def drawn(
         )
     width = max(x for x, _ in corner.values()) + WIDE + 1
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="group" '
-        f'aria-label="Boxes and lines; the list below says the same in words">{"".join(parts)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'role="group" aria-label="Boxes and lines; the list below says the same in words">{"".join(parts)}</svg>'
     )
 
 
