@@ -10,8 +10,8 @@ import re
 from typing import Any
 
 from docutils import nodes
-from proof_graph import drawn
-from results import row
+from proof_graph import drawn, with_words
+from results import table
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -21,6 +21,7 @@ from sphinx.util.nodes import make_refnode
 HEADINGS = ("", "Chapter", "What it is about", "Reading time")
 WIDTHS = (5, 27, 52, 16)
 PACE = 100  # words and formulas a minute
+FORMULA = 10  # words that take as long as a displayed formula
 SKIPPED = re.compile(r"Exercises|Appendix|Notes")  # headings of sections that a first reader can leave out
 NEEDED, IN_PARTS = "You need", "In parts"
 
@@ -66,22 +67,19 @@ def read(app: Sphinx, doctree: nodes.document) -> None:
     app.env.fair_overview[app.env.docname] = (words(doctree), labels)  # type: ignore[attr-defined]
 
 
-def words(doctree: nodes.document) -> int:
-    """Count the words and formulas of a page, without exercises, notes, appendices, code and what code printed."""
-    count = 0
-    for node in doctree.findall(nodes.TextElement):
-        if isinstance(node, (nodes.literal_block, nodes.raw, nodes.comment)):
-            continue
-        above, section = node.parent, ""
-        while above is not None and not section:
-            if isinstance(above, nodes.section) and SKIPPED.match(above[0].astext()):
-                section = above[0].astext()
-            if isinstance(above, nodes.container) and "cell" in above["classes"]:
-                section = "a cell"
-            above = above.parent
-        if not section and not isinstance(node.parent, nodes.TextElement):
-            count += len(node.astext().split()) if not isinstance(node, nodes.math_block) else 10
-    return count
+def words(node: nodes.Node) -> int:
+    """Count the words and formulas of a page or part; exercises, notes, appendices and cells have none."""
+    if isinstance(node, nodes.section) and SKIPPED.match(node[0].astext()):
+        return 0
+    if isinstance(node, nodes.container) and "cell" in node["classes"]:
+        return 0
+    if isinstance(node, (nodes.literal_block, nodes.raw, nodes.comment)):
+        return 0
+    if isinstance(node, nodes.math_block):
+        return FORMULA
+    if isinstance(node, nodes.TextElement):
+        return len(node.astext().split())
+    return sum(map(words, node.children))
 
 
 def numbered(app: Sphinx) -> dict[str, int]:
@@ -129,25 +127,20 @@ def drawn_lines(into: dict[str, dict[str, bool]]) -> dict[str, dict[str, bool]]:
     return {each: needed for each, needed in kept.items() if needed or each in needed_by}
 
 
-def table(app: Sphinx, page: str, about: dict[str, str]) -> nodes.Node:
+def overview(app: Sphinx, page: str, about: dict[str, str]) -> nodes.Node:
     """Return the table of the chapters."""
     pages = numbered(app)
     named = [posixpath.join(posixpath.dirname(page), name) for name in about]
     if named != list(pages):
         said = f"the table names {', '.join(named)}, and the numbered chapters are {', '.join(pages)}"
         logging.getLogger(__name__).warning(said, location=page)
-    made = nodes.table("", classes=["results", "colwidths-given"])
-    group = nodes.tgroup("", *(nodes.colspec("", colwidth=width) for width in WIDTHS), cols=len(HEADINGS))
-    head, body = nodes.thead(""), nodes.tbody("")
-    head += row(*(nodes.Text(heading) for heading in HEADINGS))
+    rows = []
     for target, number in pages.items():
         time = f"{minutes(app.env.fair_overview[target][0])} min"  # type: ignore[attr-defined]
         link = make_refnode(app.builder, page, target, "", nodes.Text(app.env.titles[target].astext()))
         line = about.get(posixpath.basename(target), "")
-        body += row(nodes.Text(str(number)), link, nodes.Text(line), nodes.Text(time))
-    group += [head, body]
-    made += group
-    return made
+        rows.append([nodes.Text(str(number)), link, nodes.Text(line), nodes.Text(time)])
+    return table(HEADINGS, WIDTHS, rows)
 
 
 def diagram(app: Sphinx, page: str) -> list[nodes.Node]:
@@ -178,22 +171,13 @@ def diagram(app: Sphinx, page: str) -> list[nodes.Node]:
                 text += make_refnode(app.builder, page, other, "", nodes.Text(names[other]["title"]))
         text += nodes.Text("." if before else " needs no other chapter.")
         outline += nodes.list_item("", text)
-    return [
-        nodes.raw(
-            "",
-            f'<div class="proof-map" tabindex="0" role="region" aria-label="Diagram">{picture}</div>\n',
-            format="html",
-        ),
-        nodes.raw("", "<details><summary>The same in words</summary>\n", format="html"),
-        outline,
-        nodes.raw("", "</details>\n", format="html"),
-    ]
+    return with_words(picture, outline)
 
 
 def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Put tables and diagrams in their places."""
     for place in list(doctree.findall(chapter_table)):
-        place.replace_self(table(app, page, place["about"]))
+        place.replace_self(overview(app, page, place["about"]))
     for place in list(doctree.findall(need_diagram)):
         place.replace_self(diagram(app, page))
 

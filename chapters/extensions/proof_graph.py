@@ -216,6 +216,16 @@ def drawn(
     )
 
 
+def with_words(picture: str, outline: nodes.bullet_list) -> list[nodes.Node]:
+    """Return a picture, if there is one, and below it, folded, a list that says the same."""
+    region = f'<div class="proof-map" tabindex="0" role="region" aria-label="Map">{picture}</div>\n' if picture else ""
+    return [
+        nodes.raw("", f"{region}<details><summary>The same in words</summary>\n", format="html"),
+        outline,
+        nodes.raw("", "</details>\n", format="html"),
+    ]
+
+
 def tests_of_our_own(root: Path) -> dict[str, list[str]]:
     """Return the tests of the statements that are in no paper, or under another heading than the paper's item."""
     with (root / "chapters" / "statements.csv").open(newline="", encoding="utf-8") as file:
@@ -273,18 +283,7 @@ def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
                 text += [nodes.Text(", " if i else ". Its proof uses "), link(each)]
             text += nodes.Text(f" ({WORDS.get(outcome, outcome)}).")
             outline += nodes.list_item("", text)
-        new: list[nodes.Node] = []
-        if shown:
-            picture = (
-                f'<div class="proof-map" tabindex="0" role="region" aria-label="Map">{drawn(shown, names)}</div>\n'
-            )
-            new.append(nodes.raw("", picture, format="html"))
-        new += [
-            nodes.raw("", "<details><summary>The same in words</summary>\n", format="html"),
-            outline,
-            nodes.raw("", "</details>\n", format="html"),
-        ]
-        node.replace_self(new)
+        node.replace_self(with_words(drawn(shown, names) if shown else "", outline))
 
 
 def begin(app: Sphinx) -> None:

@@ -7,6 +7,7 @@ by semicolons. For a figure or an experiment the column ``data`` says what it wa
 
 import csv
 import pathlib
+from collections.abc import Iterable, Sequence
 
 import outcomes
 from docutils import nodes
@@ -38,29 +39,24 @@ class Results(SphinxDirective):
         root = pathlib.Path(self.env.srcdir)
         known = outcomes.known(root)
         self.env.note_reread()  # outcomes and labels change while this page's own text does not
-
-        table = nodes.table("", classes=["results", "colwidths-given"])
-        group = nodes.tgroup("", *(nodes.colspec("", colwidth=width) for width in WIDTHS), cols=len(HEADINGS))
-        head, body = nodes.thead(""), nodes.tbody("")
-        head += row(*(nodes.Text(heading) for heading in HEADINGS))
+        rows = []
         for item in read_items(root):
             if item["paper"] != self.arguments[0]:
                 continue
             tests = outcomes.tests_of(item)
             names = [part for test in tests for part in in_words(test)] or [nodes.emphasis("", "none yet")]
             outcome = outcomes.verdict(tests, known)
-            body += row(
+            cells = [
                 nodes.Text(item["number"]),
                 place("", label=item["id"]),
                 nodes.Text(item["data"]),
                 nodes.inline("", "", *names),
                 nodes.inline(outcome, outcome, classes=["outcome", *outcome.split()[:1]]),
-            )
-        if not body.children:
+            ]
+            rows.append(cells)
+        if not rows:
             raise self.error(f"no item of paper {self.arguments[0]!r} in items.csv")
-        group += [head, body]
-        table += group
-        return [table]
+        return [table(HEADINGS, WIDTHS, rows)]
 
 
 def in_words(test: str) -> list[nodes.Node]:
@@ -73,9 +69,16 @@ def in_words(test: str) -> list[nodes.Node]:
     return [nodes.literal(file, file), nodes.Text(name.removeprefix("test_").replace("_", " "))]
 
 
-def row(*cells: nodes.Node) -> nodes.row:
-    """Make a row of a table from the contents of its cells."""
-    return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
+def table(headings: Sequence[str], widths: Sequence[int], rows: Iterable[Iterable[nodes.Node]]) -> nodes.table:
+    """Make a table from its headings, the widths of its columns, and the contents of its cells, row by row."""
+
+    def row(cells: Iterable[nodes.Node]) -> nodes.row:
+        return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
+
+    columns = [nodes.colspec("", colwidth=width) for width in widths]
+    head, body = nodes.thead("", row(map(nodes.Text, headings))), nodes.tbody("", *map(row, rows))
+    group = nodes.tgroup("", *columns, head, body, cols=len(headings))
+    return nodes.table("", group, classes=["results", "colwidths-given"])
 
 
 def destination(app: Sphinx, label: str) -> tuple[str, str, str]:

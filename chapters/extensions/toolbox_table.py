@@ -8,7 +8,7 @@ import re
 
 from docutils import nodes
 from proof_graph import PROVED, feeds
-from results import destination, row
+from results import destination, table
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -49,18 +49,13 @@ def fill(app: Sphinx, doctree: nodes.document, page: str) -> None:
         if list(place["purpose"]) != here:
             said = f"the tools are {', '.join(here)}, and the table has {', '.join(place['purpose'])}"
             logging.getLogger(__name__).warning(said, location=page)
-        table = nodes.table("", classes=["results", "colwidths-given"])
-        group = nodes.tgroup("", *(nodes.colspec("", colwidth=width) for width in WIDTHS), cols=len(HEADINGS))
-        head, body = nodes.thead(""), nodes.tbody("")
-        head += row(*(nodes.Text(heading) for heading in HEADINGS))
+        rows = []
         for label in here:
             uses = sorted((use for use, named in into.items() if label in named), key=number)
             links = [part for use in uses for part in (link(use), nodes.Text(", "))][:-1]
             purpose = nodes.Text(place["purpose"].get(label, ""))
-            body += row(link(label, statements[label]["title"]), purpose, nodes.inline("", "", *links))
-        group += [head, body]
-        table += group
-        place.replace_self(table)
+            rows.append([link(label, statements[label]["title"]), purpose, nodes.inline("", "", *links)])
+        place.replace_self(table(HEADINGS, WIDTHS, rows))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -10,7 +10,7 @@ from itertools import groupby
 from statistics import median
 
 from docutils import nodes
-from results import place, row
+from results import place, table
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -88,20 +88,15 @@ class OnTrial(SphinxDirective):
         self.env.note_dependency(str(path))
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
-        table = nodes.table("", classes=["results", "colwidths-given"])
-        group = nodes.tgroup("", *(nodes.colspec("", colwidth=width) for width in WIDTHS), cols=len(HEADINGS))
-        head, body = nodes.thead(""), nodes.tbody("")
-        head += row(*(nodes.Text(heading) for heading in HEADINGS))
+        lines = []
         for name, each in groupby(rows, lambda game: game["bound"]):
             games = list(each)
             proved = nodes.inline("", "", place("", label=games[0]["label"]), nodes.literal(name, name))
             said = (nodes.Text(text) for text in (games[0]["policy"], *summary(games)))
-            body += row(proved, *said)
-        group += [head, body]
-        table += group
+            lines.append([proved, *said])
         last = max(rows, key=lambda game: game["date"])
         made = f"{verdict(rows)} Last played on {last['date']} with {last['versions']}."
-        return [table, nodes.paragraph("", made)]
+        return [table(HEADINGS, WIDTHS, lines), nodes.paragraph("", made)]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -42,7 +42,6 @@ html, body { background: white; }
 h1, h2, h3, .admonition-title { break-after: avoid; break-inside: avoid; }
 .pst-scrollable-table-container { overflow: visible !important; }
 .cell_output img, figure, tr, .cell_input { break-inside: avoid; }
-.proof-map svg { max-width: 100%; height: auto; }
 .bd-content mjx-container[display="true"] { font-size: calc(.86ex / .442); }
 .bd-article pre { font-size: 7.5pt !important; white-space: pre-wrap !important; }
 a { color: inherit !important; }
