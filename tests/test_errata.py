@@ -222,7 +222,8 @@ def test_the_book_has_more_than_a_hundred_and_twenty_solved_exercises():
 # ---------------------------------------------------------------------------------------------------------------------
 # What figures were run on
 
-SAID = ("stand-in", "other data", "law fitted by us")  # the words by which a page says so
+# The words by which a page says that something was run on other data than the paper's.
+SAID = ("stand-in", "on other data", "use other data than the paper's", "a **law fitted by us**")
 RUN_ON = ("the paper's data", "simulated as in the paper", "a stand-in")
 
 
