@@ -37,6 +37,11 @@ class Number(NamedTuple):
     mark: str
     sentence: str
 
+    @property
+    def stored(self) -> str:
+        """The number as it is stored."""
+        return self.text + self.mark
+
 
 @dataclass
 class Sources:
@@ -153,10 +158,7 @@ def of_page(page: str, sources: Sources) -> dict[str, list[list[Number]]]:
 
 def lines(found: dict[str, list[list[Number]]]) -> dict[str, list[str]]:
     """Return what is stored: for each heading a line for each paragraph."""
-    return {
-        heading: [" ".join(each.text + each.mark for each in here) for here in groups]
-        for heading, groups in found.items()
-    }
+    return {heading: [" ".join(each.stored for each in here) for here in groups] for heading, groups in found.items()}
 
 
 def changed(stored: dict[str, list[str]], found: dict[str, list[list[Number]]]) -> list[str]:
@@ -165,10 +167,8 @@ def changed(stored: dict[str, list[str]], found: dict[str, list[list[Number]]]) 
     for heading, groups in found.items():
         old = stored.get(heading, [])
         for here in groups:
-            line = " ".join(each.text + each.mark for each in here)
-            if line in old:
-                continue
-            was = set(" ".join(old).split())
-            new = [each for each in here if each.text + each.mark not in was] or here[:1]
-            said += [f"{each.text}{each.mark}   in: {each.sentence}" for each in new]
+            if " ".join(each.stored for each in here) not in old:
+                was = set(" ".join(old).split())
+                new = [each for each in here if each.stored not in was] or here[:1]
+                said += [f"{each.stored}   in: {each.sentence}" for each in new]
     return said

@@ -25,8 +25,7 @@ each_page = pytest.mark.parametrize("page", PAGES)
 
 def visit(browser: webdriver.Chrome, url: str, scheme: str = "light", width: int = 1280, height: int = 900) -> None:
     """Open a page, and wait until its pictures are there."""
-    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    use_screen(browser, width, height)
     use_scheme(browser, scheme)
     browser.get("about:blank")
     for log in ("browser", "performance"):
@@ -83,10 +82,15 @@ def read_slides(browser: webdriver.Chrome, url: str, scheme: str = "light") -> l
     visit(browser, url, scheme, *SCREENS[0])
     found = list(browser.execute_async_script(CROWDED))
     for width, height in SCREENS[1:]:
-        screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+        use_screen(browser, width, height)
         found += browser.execute_async_script(CROWDED)
     return found
+
+
+def use_screen(browser: webdriver.Chrome, width: int, height: int) -> None:
+    """Let the window be as large as a screen."""
+    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
 
 
 def use_scheme(browser: webdriver.Chrome, scheme: str) -> None:

@@ -28,6 +28,7 @@ from fairlib.exposure import ExposureBandit
 from fairlib.merit import exponential
 from fairlib.ranks import fair_greedy
 from fairlib.shares import SharedBandit
+from pages.browsing import use_screen
 
 ASSETS = Path(__file__).parents[2] / "chapters" / "assets"
 SCRIPTS = ("runtime.js", "playground-games.js", "own-rule.js", "results.js", "playground.js")
@@ -59,8 +60,7 @@ def page(tmp_path_factory):
 
 def visit(browser, page, link="", width=1280):
     """Open the page from the disk with a link, and wait until all runs are played."""
-    screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    use_screen(browser, width, 900)
     browser.get("about:blank")
     browser.get(f"{page.as_uri()}{link and '#'}{link}")
     settle(browser)
