@@ -36,7 +36,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const paragraphs = new Map();
   for (const link of all(".bd-article a[href]:not(.headerlink)")) {
     const again = met.has(link.href) || link.closest(".solution > .admonition-title");
-    met.add(link.href);
+    if (!link.closest(".dropdown")) met.add(link.href); // in a fold nobody has met it yet
     const place = link.closest("p, li, td, dd, dt, figcaption");
     if (again) link.tabIndex = -1;
     if (place) paragraphs.set(place, [...(paragraphs.get(place) ?? []), link]);

@@ -38,7 +38,7 @@ def offer(app: Sphinx, page: str, template: str, context: dict[str, Any], doctre
             group["buttons"].insert(0, button)
 
 
-ROLE = re.compile(r"\{(?P<role>[\w:]+)\}`(?:(?P<words>[^`<]+) <)?(?P<label>[^`<>]+)>?`")
+ROLE = re.compile(r"\{(?P<role>[\w:]+)\}`(?:(?P<words>[^`<]+)\s<)?(?P<label>[^`<>]+)>?`")
 
 
 def above(app: Sphinx, page: str) -> tuple[int, ...]:

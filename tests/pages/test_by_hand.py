@@ -109,12 +109,12 @@ def test_a_proof_folds_to_the_names_of_its_steps(site: str, browser: webdriver.C
     button = browser.find_element(By.CSS_SELECTOR, "#thm-ucb1 + .proof > button.steps")
     proof = button.find_element(By.XPATH, "..")
     whole = proof.text
-    assert "Suppose that in round" in whole
+    assert "Suppose that arm" in whole
     button.send_keys(Keys.ENTER)
     assert button.get_attribute("aria-pressed") == "true"
     names = proof.text
     assert [name[:6] for name in names.splitlines() if name.startswith("Step ")] == [f"Step {n}" for n in (1, 2, 3, 4)]
-    assert "Suppose that in round" not in names
+    assert "Suppose that arm" not in names
     button.send_keys(Keys.SPACE)
     assert proof.text == whole
 

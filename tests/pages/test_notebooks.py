@@ -98,7 +98,7 @@ explore(draw, n=Slider("n", [1, 2]), live=Live(shows, alt="{twice:g}"))"""
 
 def test_sound_chapter_passes(drafts):
     assert "chapters/sound.md" not in drafts[1].partition("short test summary")[2]
-    assert "9 failed, 12 passed" in drafts[1]
+    assert "9 failed, 16 passed, 5 skipped" in drafts[1]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_chapter_is_kept_unless_a_cell_runs_badly_and_is_judged_again(drafts):
     assert sorted(failed[0]) == sorted(failed[1])
     assert "FAILED chapters/sound.md::Cell 3 - " in again
     assert "Cell execution caused an exception" in again
-    assert "4 failed, 4 passed" in again
+    assert "4 failed, 7 passed, 1 skipped" in again
 
 
 def test_refresh_stores_the_outputs_and_shows_what_changed(tmp_path):
@@ -287,7 +287,7 @@ def test_refresh_stores_pictures_and_leaves_those_that_are_alike(tmp_path):
     assert '+   "says: It grows to 8."' in said
     fresh = json.loads((tmp_path / "tests" / "reference" / "pictures" / "draft.json").read_text(encoding="utf-8"))
     assert fresh == STORED
-    assert "4 passed" in run(tmp_path)
+    assert "5 passed" in run(tmp_path)
 
 
 @pytest.mark.parametrize(
