@@ -553,6 +553,12 @@ EXCEPTIONS: dict[str, dict[str, Argument]] = {
         "text": of("there", either(one_of(None), TEXT)),
         "run": of(0, ARM),
     },
+    "book.Table": {
+        "rows": of(
+            [{"name": "a", "count": 2}],
+            an(list, tuple, fits=lambda rows: rows and all(isinstance(each, dict) for each in rows)),
+        )
+    },
     "book.format_text": {"values": of({"a": 1.0}, an(dict), "'a'")},
     "book.curve": AXES,
     "book.label_ends": AXES,

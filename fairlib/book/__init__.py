@@ -4,6 +4,7 @@ from fairlib.book.explorers import Explorer, Frame, explore
 from fairlib.book.figures import FAINT, INK, curve, label_ends, look, show, use_style
 from fairlib.book.live import Live, LiveFigure, Plays, format_text, moving
 from fairlib.book.sliders import MOST_SETTINGS, Slider
+from fairlib.book.tables import Table
 from fairlib.book.widgets import Attack, Guess
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "LiveFigure",
     "moving",
     "format_text",
+    "Table",
     "Attack",
     "Guess",
 ]
