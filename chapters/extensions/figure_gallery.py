@@ -70,9 +70,13 @@ def pictures(page: str, found: list[NotebookNode]) -> Iterator[tuple[str, Pictur
                     yield name, Picture(address, *printing.picture(unescape(source[1])), unescape(alt[1]))
 
 
-def printed(cell: NotebookNode) -> str:
-    """Return what a cell printed."""
-    return "".join(output.text for output in cell.outputs if output.output_type == "stream")
+def numbers(cell: NotebookNode) -> str:
+    """Return what a cell printed, and its table, as HTML."""
+    said = "".join(output.text for output in cell.outputs if output.output_type == "stream")
+    tables = "".join(output.get("data", {}).get("text/html", "") for output in cell.outputs)
+    return (f'<div class="output stream"><pre>{escape(said)}</pre></div>' if said else "") + (
+        f'<div class="output text_html">{tables}</div>' if tables else ""
+    )
 
 
 def size(said: dict[str, str]) -> str:
@@ -137,8 +141,7 @@ class EveryFigure(SphinxDirective):
             page, _, name = test.removeprefix("chapters/").partition(".md::")
             for cell in cells(root, page) if name else []:
                 if cell.metadata.get("name") == name:
-                    numbers = f'<div class="output stream"><pre>{escape(printed(cell))}</pre></div>'
-                    yield nodes.raw("", f'<div class="cell_output">{numbers}</div>\n', format="html")
+                    yield nodes.raw("", f'<div class="cell_output">{numbers(cell)}</div>\n', format="html")
 
 
 @cache
