@@ -1058,8 +1058,8 @@ def test_the_command_serves_the_policy_on_a_free_port(port):
 
 def test_no_header_turns_the_limits_of_a_server_off(port):
     long = b'{"request": "long"%s}' % (b" " * 50_000)
-    # This server refuses such a length itself.
-    assert sent(port, "/choose", long, headers=[CLOSE, "Content-Length: -1"])[0] == 400
+    # This server refuses such a length itself, before a body: one that it has not read would take the answer with it.
+    assert sent(port, "/choose", headers=[CLOSE, "Content-Length: -1"])[0] == 400
     assert sent(port, "/choose", long, headers=[CLOSE, f"Content-Length: {len(long)}"])[0] == 413
     assert sent(port, "/choose", *in_chunks(long), headers=CHUNKED)[0] == 413
     assert sent(port, "/choose", b"[" * 9000, headers=[CLOSE, "Content-Length: 9000"])[0] == 400

@@ -34,7 +34,7 @@ def blocks(page: str) -> list[Block]:
             above = label.removeprefix(":label: ")
             found.append(Block(kind, title, above, text))
         elif kind == "proof":
-            other = re.match(r"\*Of \{prf:ref\}`([\w-]+)`\.\*", text)
+            other = re.match(r"(?:<!-- slide -->\n)?\*Of \{prf:ref\}`([\w-]+)`\.\*", text)
             found.append(Block(kind, "", other[1] if other else above, text))
     return found
 
