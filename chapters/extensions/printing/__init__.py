@@ -48,6 +48,8 @@ a { color: inherit !important; }
 .bd-content article.bd-article :is(table, figcaption) { font-size: 9pt; }
 .bd-article :is(td, th) { padding: 2px 4px; overflow-wrap: anywhere; }
 .bd-content article.bd-article :is(table.results, section[id$=notation] table) { font-size: 7.5pt; }
+.bd-content article.bd-article table.fair-table { font-size: 7.5pt; }
+.bd-content article.bd-article table.fair-table :is(td, th) { padding: 2px 4px; white-space: normal; }
 .sd-btn { display: none !important; }
 .live { font-size: 85%; text-align: center; }
 """
