@@ -118,6 +118,10 @@ def lab(tmp_path: Path, notebooks: Path) -> Iterator[str]:
             yield json.loads(running[0].read_text(encoding="utf-8"))["url"]
         finally:
             server.terminate()
+            try:
+                server.wait(30)
+            except subprocess.TimeoutExpired:  # it waits for a kernel that does not end
+                server.kill()
 
 
 def test_a_chapter_runs_in_jupyterlab(lab: str, browser: webdriver.Chrome) -> None:

@@ -63,8 +63,9 @@ def run(folder: Path, *options: str, **settings: str) -> str:
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")} | {"PYTHONPATH": path}
     env["PYTHONSAFEPATH"] = "1"  # what such a folder has under `fairlib` is no package to be imported
     plugins = [part for name in ("early", "references", "notebooks") for part in ("-p", name)]
-    command = [sys.executable, "-m", "pytest", *plugins, f"--rootdir={folder}", *options]
-    return subprocess.run(command, cwd=folder, env=env | settings, capture_output=True, text=True, check=False).stdout
+    command = [sys.executable, "-m", "pytest", *plugins, f"--rootdir={folder}", "--nbval-cell-timeout=60", *options]
+    env |= settings
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=300).stdout
 
 
 @pytest.fixture(scope="module")
