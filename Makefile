@@ -80,19 +80,22 @@ _build/book.done: _build/executed.done $(wildcard _build/outcomes.json)
 PAGES = $(filter-out tests/pages/test_loads.py,$(wildcard tests/pages/test_*.py))
 CHECKED = $(PACKAGE) $(filter-out %/outcomes.json,$(BOOK)) $(TESTS)
 
+# A test that hangs ends the run, and the report says where it stood. Not for all of pytest: in test-full a test may take hours.
+LIMITED = -o faulthandler_timeout=1500 -o faulthandler_exit_on_timeout=true --max-worker-restart 0
+
 # The types are checked beside the tests, on the processor that is idle when the last of them run. The browser test opens
 # the built pages; the last line puts the outcomes on the page of results.
 _build/test.done: $(CHECKED) | _build/book.done
 	@echo "Running every chapter, the package's tests, the linter and the type checker"
 	@$(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check
-	@$(BIN)/mypy --no-error-summary & types=$$!; $(BIN)/pytest $(PAGES:%=--ignore=%); tests=$$?; \
+	@$(BIN)/mypy --no-error-summary & types=$$!; $(BIN)/pytest $(LIMITED) $(PAGES:%=--ignore=%); tests=$$?; \
 		wait $$types && exit $$tests
 	@touch $@
 	@$(MAKE) --no-print-directory book
 
 _build/pages.done: $(CHECKED) | _build/book.done
 	@echo "Trying the pages"
-	@$(BIN)/pytest $(PAGES)
+	@$(BIN)/pytest $(LIMITED) $(PAGES)
 	@touch $@
 	@$(MAKE) --no-print-directory book
 

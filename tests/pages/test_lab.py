@@ -120,7 +120,7 @@ def lab(tmp_path: Path, notebooks: Path) -> Iterator[str]:
             server.terminate()
             try:
                 server.wait(30)
-            except subprocess.TimeoutExpired:  # it waits for a kernel that does not end
+            except subprocess.TimeoutExpired:  # it may wait for a kernel without an end
                 server.kill()
 
 
