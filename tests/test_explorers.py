@@ -77,6 +77,22 @@ def test_page_shows_the_start_without_script() -> None:
     assert not re.search(r'(src|href)="(?!data:)', text)
 
 
+def test_names_are_a_list() -> None:
+    def figure(law: str, power: int) -> Figure:
+        return Figure(label=f"{law} {power}")
+
+    law = Slider("Law <l>", ["fixed", "a <b>", 3], start="a <b>")
+    text = page(explore(figure, law=law, power=Slider("Power", [1, 2])))
+    options = (
+        '<option value="0">fixed</option><option value="1" selected>a &lt;b&gt;</option><option value="2">3</option>'
+    )
+    assert f'<span>Law &lt;l&gt;</span><select autocomplete="off">{options}</select></label></div>\n<button' in text
+    assert text.count('type="range"') == text.count("<output") == 1
+    assert "<button" not in page(explore(lambda law: figure(law, 1), law=law))
+    with pytest.raises(ValueError, match="autoplay must be False for an explorer that has only lists of names"):
+        explore(lambda law: figure(law, 1), autoplay=True, law=law)
+
+
 def test_page_is_the_same_each_time() -> None:
     slider = Slider("Power", [1, 2, 3])
     assert page(explore(curve, power=slider)) == page(explore(curve, power=slider))
@@ -183,6 +199,19 @@ def test_live_view_redraws_on_a_move(live: None) -> None:
     assert "x to the power 3" in picture.value
     assert "application/vnd.jupyter.widget-view+json" in explorer._repr_mimebundle_()
     assert plt.get_fignums() == []
+
+
+def test_live_view_lists_names(live: None) -> None:
+    def figure(law: str, power: int = 1) -> Figure:
+        return Figure(label=f"{law} {power}")
+
+    law = Slider("Law", ["fixed", "geometric"])
+    picture, choice, play, slider = explore(figure, law=law, power=Slider("Power", [1, 2, 3]))._widget.children
+    assert isinstance(choice, ipywidgets.Dropdown)
+    assert (choice.description, choice.value, play.value, slider.value) == ("Law", "fixed", 1, 2)
+    choice.value = "geometric"
+    assert "geometric 2" in picture.value
+    assert len(explore(lambda law: figure(law), law=law)._widget.children) == 2
 
 
 def test_live_view_shows_what_went_wrong(live: None) -> None:

@@ -128,7 +128,7 @@ const watch = new MutationObserver(() => {
   done(performance.now() - from);
 });
 watch.observe(root, { attributeFilter: ["aria-busy"] });
-const sliders = [...root.querySelectorAll("[type=range]")];
+const sliders = [...root.querySelectorAll("[type=range], select")];
 sliders.forEach((slider, i) => { slider.value = places[i]; });
 sliders[0].dispatchEvent(new Event("input"));
 """

@@ -122,7 +122,7 @@ addEventListener("DOMContentLoaded", () => {
   };
   for (const place of document.querySelectorAll(".bd-article mjx-container [class*='fill-']")) {
     const above = explorers.findLast((each) => each.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING);
-    const said = above.querySelectorAll(".slider output")[place.className.match(/fill-(\d)/)[1] - 1];
+    const said = above.querySelectorAll(".slider")[place.className.match(/fill-(\d)/)[1] - 1].querySelector("output");
     const fill = () => {
       if (place.localName === "mn") place.textContent = said.value;
       else place.replaceChildren(...[...said.value].map(glyph));

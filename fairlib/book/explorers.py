@@ -103,6 +103,10 @@ class Explorer:
         live: Live | None = None,
     ) -> None:
         check_sliders(sliders)
+        if autoplay and all(slider.named for slider in sliders.values()):
+            raise ValueError(
+                "autoplay must be False for an explorer that has only lists of names, none of which is played"
+            )
         if live is not None and autoplay:
             raise ValueError("autoplay must be False for a live explorer, which plays nothing of its own accord")
         try:
@@ -184,10 +188,17 @@ class Explorer:
         return _PAGE.substitute(
             mark="data-live" if self._live else f'data-autoplay="{str(self._autoplay).lower()}"',
             picture=_img(self._frames[setting_text(self._start)]),
-            sliders="\n".join([_range_input(slider) for slider in self._sliders.values()] + self._luck()),
+            controls="\n".join(self._controls() + self._luck()),
             data=script_json(self._data),
             script="" if self._live else f"<script>\n{_STORED}</script>\n",
         )
+
+    def _controls(self) -> list[str]:
+        """Return the sliders and the lists of names; before the first slider, the button that plays it."""
+        controls = [_select(each) if each.named else _range_input(each) for each in self._sliders.values()]
+        if self._played is not None:
+            controls.insert(list(self._sliders).index(self._played), '<button type="button" class="play">Play</button>')
+        return controls
 
     def _luck(self) -> list[str]:
         """Return the controls besides the sliders: for the seed, and for the means of the arms."""
@@ -219,7 +230,7 @@ class Explorer:
         full = ipywidgets.Layout(width="100%", max_width="40rem")
         picture = ipywidgets.HTML(_img(_draw(self._figure, self._start)))
         controls = {
-            name: ipywidgets.SelectionSlider(
+            name: (ipywidgets.Dropdown if slider.named else ipywidgets.SelectionSlider)(
                 options=list(zip(slider.texts, slider.values, strict=True)),
                 value=slider.start,
                 description=slider.label,
@@ -239,10 +250,19 @@ class Explorer:
 
         for control in controls.values():
             control.observe(show, names="value")
-        first = next(iter(controls.values()))
-        play = ipywidgets.Play(value=first.index, max=len(first.options) - 1, interval=200)  # the link starts from it
-        ipywidgets.jslink((play, "value"), (first, "index"))
-        return ipywidgets.VBox([picture, play, *controls.values()])
+        shown = [picture, *controls.values()]
+        if self._played is not None:
+            moved = controls[self._played]
+            # The link starts from the button's value.
+            play = ipywidgets.Play(value=moved.index, max=len(moved.options) - 1, interval=200)
+            ipywidgets.jslink((play, "value"), (moved, "index"))
+            shown.insert(shown.index(moved), play)
+        return ipywidgets.VBox(shown)
+
+    @property
+    def _played(self) -> str | None:
+        """The name of the first slider, which the button moves, or None if there are only lists of names."""
+        return next((name for name, slider in self._sliders.items() if not slider.named), None)
 
     @property
     def _start(self) -> dict[str, Any]:
@@ -256,7 +276,7 @@ def explore(
     live: Live | None = None,
     **sliders: Slider,
 ) -> Explorer:
-    """Put sliders on a figure.
+    """Put sliders on a figure, and lists of names to choose from.
 
     In a Jupyter front end the figure is drawn anew at each move. Anywhere else, the built book included, it is
     drawn at every setting at once, and the page needs neither a kernel nor a network. With `live` it is drawn once, and
@@ -268,7 +288,7 @@ def explore(
         ``figure(**values)`` returns a matplotlib Figure whose label says in words what it shows.
     autoplay : bool
         Whether the page plays the first slider once when the picture is scrolled into sight, unless the reader has
-        asked for less motion.
+        asked for less motion. A list of names is never played.
     live : Live, optional
         The code that fills the picture. `figure` is then also called with all filled arrays, marks the parts that
         follow them by `fairlib.book.live.moving`, and leaves the label to it.
@@ -360,3 +380,12 @@ def _range_input(slider: Slider) -> str:
         f'value="{slider.texts.index(slider_text(slider.start))}" aria-valuetext="{text}" autocomplete="off"></label>'
         f'<output aria-live="off">{text}</output></div>'
     )
+
+
+def _select(slider: Slider) -> str:
+    options = "".join(
+        f'<option value="{i}"{" selected" * (value == slider.start)}>{html.escape(text)}</option>'
+        for i, (value, text) in enumerate(zip(slider.values, slider.texts, strict=True))
+    )
+    label = html.escape(slider.label)
+    return f'<div class="slider"><label><span>{label}</span><select autocomplete="off">{options}</select></label></div>'

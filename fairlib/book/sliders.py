@@ -1,4 +1,4 @@
-"""Sliders of an explorer: the values of each, and their texts."""
+"""Controls of an explorer: sliders and lists of names, with the values of each and their texts."""
 
 import numbers
 from collections.abc import Collection, Mapping
@@ -16,7 +16,7 @@ MOST_SETTINGS = 60
 
 @dataclass(frozen=True)
 class Slider:
-    """A slider, and the values that it stops at.
+    """A slider, and the values that it stops at; a list to choose from if one of the values is a string.
 
     Parameters
     ----------

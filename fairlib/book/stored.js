@@ -2,18 +2,20 @@
   const root = document.currentScript.parentElement; // no ids, so that any number of explorers share a page
   const { texts, chunks, frames, alts } = JSON.parse(root.querySelector("script[type='application/json']").textContent);
   const picture = root.querySelector("img");
-  const button = root.querySelector("button");
+  const button = root.querySelector(".play"); // of the first slider; lists of names alone have none
   const status = root.querySelector("[role=status]");
-  const sliders = [...root.querySelectorAll("input")];
-  const [first] = sliders;
+  const sliders = [...root.querySelectorAll("[type=range], select")];
+  const first = root.querySelector("[type=range]");
   let timer;
 
   const show = () => {
     let frame = 0;
     sliders.forEach((slider, i) => {
-      const text = texts[i][slider.value];
-      slider.setAttribute("aria-valuetext", text);
-      slider.closest(".slider").querySelector("output").value = text;
+      if (slider.type === "range") {
+        const text = texts[i][slider.value];
+        slider.setAttribute("aria-valuetext", text);
+        slider.closest(".slider").querySelector("output").value = text;
+      }
       frame = frame * texts[i].length + Number(slider.value);
     });
     picture.src = "data:image/svg+xml," + encodeURIComponent(frames[frame].map((i) => chunks[i]).join(""));
@@ -21,7 +23,7 @@
   };
   const stop = () => {
     clearInterval(timer);
-    button.textContent = "Play";
+    if (button) button.textContent = "Play";
   };
   const step = () => {
     first.stepUp();
@@ -43,7 +45,7 @@
     show();
     status.textContent = picture.alt;
   }));
-  button.addEventListener("click", () => (button.textContent === "Play" ? play() : stop()));
+  button?.addEventListener("click", () => (button.textContent === "Play" ? play() : stop()));
   root.querySelector(".controls").hidden = false;
 
   if (root.dataset.autoplay === "true" && !matchMedia("(prefers-reduced-motion: reduce)").matches) {

@@ -126,10 +126,10 @@ const move = (svg, part, values) => {
 const attach = (root) => {
   const data = JSON.parse(root.querySelector("script").textContent);
   const { alt, shows, parts, runs, script, several, sums } = data;
-  const picture = root.querySelector("img"), [play] = root.querySelectorAll("button");
+  const picture = root.querySelector("img"), play = root.querySelector(".play");
   const luck = root.querySelector(".chance button"), lucky = root.querySelector(".chance output");
   const status = root.querySelector("[role=status]"), trouble = root.querySelector("[role=alert]");
-  const sliders = [...root.querySelectorAll("[type=range]")], inputs = [...root.querySelectorAll("[type=number]")];
+  const sliders = [...root.querySelectorAll("[type=range], select")], inputs = [...root.querySelectorAll("[type=number]")];
   const svg = new DOMParser().parseFromString(decodeURIComponent(picture.src.split(",").slice(1).join(",")), "image/svg+xml").documentElement;
   let worker, watch, timer, ids = 0, under = null, next = null, loud = false, { seed } = data;
   let means = inputs.length ? data.plays[0].games[0].means : null;
@@ -219,6 +219,7 @@ const attach = (root) => {
   };
   const show = () => {
     data.sliders.forEach((slider, i) => {
+      if (slider.named) return; // a list shows its choice by itself
       const at = value(slider, sliders[i]), text = written(at, slider.whole ? ",.0f" : "g");
       sliders[i].setAttribute("aria-valuetext", text);
       sliders[i].closest(".slider").querySelector("output").value = text;
@@ -227,14 +228,14 @@ const attach = (root) => {
     ask();
   };
 
-  const [first] = sliders;
-  const pause = () => { clearInterval(timer); timer = undefined; play.textContent = "Play"; };
+  const first = root.querySelector("[type=range]"); // has the button, which lists of names alone have not
+  const pause = () => { clearInterval(timer); timer = undefined; if (play) play.textContent = "Play"; };
   const step = () => {
     first.value = Math.floor(Number(first.value)) + 1;
     show();
     if (first.value === first.max) pause();
   };
-  play.addEventListener("click", () => {
+  play?.addEventListener("click", () => {
     if (timer) return pause();
     if (first.value === first.max) { first.value = 0; show(); }
     play.textContent = "Pause";
@@ -244,8 +245,9 @@ const attach = (root) => {
   });
   const moved = () => { pause(); loud = true; show(); };
   sliders.forEach((slider, i) => {
-    if (!data.sliders[i].named) slider.step = 0.25;
     slider.addEventListener("input", moved);
+    if (data.sliders[i].named) return;
+    slider.step = 0.25;
     slider.addEventListener("keydown", (event) => { // from one of its values to the next
       const way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
       if (!way) return;

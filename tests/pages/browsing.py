@@ -150,7 +150,7 @@ def send(browser: webdriver.Chrome, key: str) -> WebElement:
 
 
 def press(slider: WebElement, key: str) -> tuple[str | None, ...]:
-    """Press a key on a slider, and return all that should follow: position, words, picture, alt text."""
+    """Press a key on a slider or a list, and return all that should follow: position, words, picture, alt text."""
     slider.send_keys(key)
     explorer = slider.find_element(By.XPATH, "ancestor::*[contains(@class, 'fair-explorer')]")
     picture = explorer.find_element(By.TAG_NAME, "img")
@@ -159,9 +159,12 @@ def press(slider: WebElement, key: str) -> tuple[str | None, ...]:
     decode = "const [image, done] = arguments; image.decode().then(() => done(image.src), () => done(null));"
     source = slider.parent.execute_async_script(decode, picture)
     alt = picture.get_attribute("alt")
-    words = slider.find_element(By.XPATH, "ancestor::*[@class='slider']//output").text
+    if slider.tag_name == "select":
+        words = slider.find_element(By.CSS_SELECTOR, "option:checked").text
+    else:
+        words = slider.find_element(By.XPATH, "ancestor::*[@class='slider']//output").text
+        assert slider.get_attribute("aria-valuetext") == words
     assert source, f"the picture is broken at {words}"
-    assert slider.get_attribute("aria-valuetext") == words
     assert explorer.find_element(By.CSS_SELECTOR, "[role=status]").get_attribute("textContent") == alt
     return slider.get_attribute("value"), words, source, alt
 
@@ -232,12 +235,14 @@ def check_accessible(view: View, browser: webdriver.Chrome) -> None:
 
 
 def move_every_slider(browser: webdriver.Chrome) -> int:
-    sliders = browser.find_elements(By.CSS_SELECTOR, ".fair-explorer:has(img) [type=range]")
+    """Move every slider and every list of names by keys, and return how many there are."""
+    sliders = browser.find_elements(By.CSS_SELECTOR, ".fair-explorer:has(img) :is([type=range], select)")
     for slider in sliders:
         assert slider.accessible_name
         slider.send_keys(Keys.END)  # or Home would move nothing when the slider starts there
         home, right, end = (press(slider, key) for key in (Keys.HOME, Keys.ARROW_RIGHT, Keys.END))
-        assert (home[0], right[0], end[0]) == ("0", "1", slider.get_attribute("max"))
+        last = slider.get_attribute("max") or str(len(slider.find_elements(By.TAG_NAME, "option")) - 1)
+        assert (home[0], right[0], end[0]) == ("0", "1", last)
         for before, after in ((home, right), (home, end)):
             same = [name for name, a, b in zip(("value", "output", "src", "alt"), before, after, strict=True) if a == b]
             assert not same, f"{slider.accessible_name}: {same} stayed from {before[1]} to {after[1]}"

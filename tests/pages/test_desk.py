@@ -56,9 +56,9 @@ def test_sliders_move(view: View, browser: webdriver.Chrome) -> None:
     errors(browser)  # what went wrong until now is another test's to tell
     use_scheme(browser, view.scheme)
     move_every_slider(browser)
-    for explorer in browser.find_elements(By.CSS_SELECTOR, ".fair-explorer:has(img)"):
-        button = explorer.find_element(By.TAG_NAME, "button")
-        slider = explorer.find_element(By.TAG_NAME, "input")
+    for explorer in browser.find_elements(By.CSS_SELECTOR, ".fair-explorer:has(img):has([type=range])"):
+        button = explorer.find_element(By.CSS_SELECTOR, ".play")
+        slider = explorer.find_element(By.CSS_SELECTOR, "[type=range]")
         assert press(slider, Keys.HOME)[0] == "0"
         button.send_keys(Keys.ENTER)
         assert button.text == "Pause"

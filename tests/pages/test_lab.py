@@ -157,7 +157,7 @@ def test_a_chapter_runs_in_jupyterlab(lab: str, browser: webdriver.Chrome) -> No
         found: str | None = browser.execute_script(script, slider)
         return found
 
-    sliders = browser.find_elements(By.CSS_SELECTOR, ".jp-OutputArea [role=slider]")
+    sliders = browser.find_elements(By.CSS_SELECTOR, ".jp-OutputArea :is([role=slider], .widget-dropdown select)")
     assert len(sliders) == 3
     # What a page computes by itself the kernel computes here.
     moved = (

@@ -121,7 +121,7 @@ def setting(image: Tag) -> str:
     """Return where the sliders of an explorer stand, or nothing for another picture."""
     explorer = image.find_parent("div", class_="fair-explorer")
     sliders = explorer.select(".slider") if explorer else []
-    named = [(each.select_one("label span"), each.select_one("output")) for each in sliders]
+    named = [(each.select_one("label span"), each.select_one("output, [selected]")) for each in sliders]
     return "; ".join(f"{name.get_text()}: {at.get_text()}" for name, at in named if name and at and at.get_text())
 
 
