@@ -160,10 +160,12 @@ const attach = (root) => {
 
   const rest = () => { clearTimeout(watch); root.removeAttribute("aria-busy"); };
   const stop = (why) => {
+    const later = next, unseen = under?.quiet; // a setting that the reader has left, or has not asked for, is not reported
     worker?.terminate();
     worker = under = next = null;
     rest();
-    trouble.textContent = why ?? "";
+    if (later) send(later);
+    else if (!unseen) trouble.textContent = `${why} The picture is not up to date.`;
   };
   const patience = () => {
     clearTimeout(watch);
