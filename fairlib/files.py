@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
+from fairlib._version import __version__
 
-_FORMAT = 1
+_FORMAT = 1  # of all files; a change after which older releases can't read them needs the next number
 _LONGEST = 4_000_000  # bytes of a heading, a hundred times as many as one of ours has
 _NPY_HEADER = 1000  # letters in which an array says its shape and type; NumPy reads them as Python
 
@@ -127,8 +128,8 @@ def load_npz(
     TypeError
         If `path` is no path.
     ValueError
-        If it is no such file, of another kind, cut short, packed, or holds other arrays; the message names the path.
-        What `wanted` raises is passed on.
+        If it is no such file, of another format or kind, cut short, packed, or holds other arrays; the message names
+        the path. What `wanted` raises is passed on.
 
     Examples
     --------
@@ -145,8 +146,10 @@ def load_npz(
             members = _members(archive, os.fstat(opened.fileno()).st_size)
             heading = _heading(archive, members.pop("heading"))
             made, found = heading.pop("fairlib"), heading.pop("kind")
-            if made != _FORMAT or found != kind:
-                raise ValueError(f"it is a {str(found)[:60]} of format {str(made)[:60]}")
+            if made != _FORMAT:
+                raise ValueError(f"it is of format {str(made)[:60]}, and fairlib {__version__} reads format {_FORMAT}")
+            if found != kind:
+                raise ValueError(f"it is a {str(found)[:60]}")
         names = set(wanted(heading))  # outside, as it says itself what is wrong
         with _as_one_error(must):
             if lacking := sorted(names - members.keys()):

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from functools import cache
@@ -135,8 +137,15 @@ def test_the_versions_of_python_are_the_same_everywhere() -> None:
 def test_the_version_is_the_same_everywhere() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    released = [name for name in re.findall(r"^## \[(.+?)\]", changelog, re.MULTILINE) if name != "Unreleased"]
-    assert fairlib.__version__ == citation["version"] == released[0]
+    released, day = re.findall(r"^## \[(.+?)\] - (.+)$", changelog, re.MULTILINE)[0]
+    assert (released, day) == (citation["version"], str(citation["date-released"]))
+    footer = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["html"]["extra_footer"]
+    assert (released, f"Version {released}") == (fairlib.__version__, footer)
+    git = shutil.which("git")
+    if git and (ROOT / ".git").exists():  # a commit that is tagged as a release is the release of this number
+        command = [git, "-C", str(ROOT), "tag", "--points-at", "HEAD", "--list", "v*"]
+        tags = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        assert tags in ([], [f"v{released}"])
 
 
 def workflow(name: str = "ci") -> dict[str, Any]:

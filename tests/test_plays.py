@@ -3,10 +3,14 @@
 An edit that is to leave the play alone, or to make it faster, is checked here against ``tests/reference/plays.json``:
 who was played when, to the last round, and what it came to. Where other play is right, ``pytest tests/test_plays.py
 --refresh-references`` stores it anew and shows what changed; all of this file must run for that, and pass.
+
+The store names the versions of NumPy, Numba and Python for which its plays hold. Others may draw or round otherwise.
 """
 
 import hashlib
 import inspect
+import re
+import tomllib
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -18,10 +22,12 @@ import zoo
 from references import Store, compare
 
 import fairlib as fl
+from fairlib.core.result import versions
 
 ROOT = Path(__file__).parents[1]
 STORE = Store(ROOT, "plays")
 STORED: dict[str, dict[str, str]] = {each["play"]: each for each in STORE.stored}
+VERSIONS = STORED.pop("versions", {})  # for which the plays hold
 EXACT = ("play", "history", "selected")
 PLAYS = {
     f"{name}: {game}, {how}": (name, game, seed, how)
@@ -74,6 +80,32 @@ def settled(entry: dict[str, str], stored: dict[str, str]) -> dict[str, str]:
     return {quantity: stored[quantity] if quantity in same else said for quantity, said in entry.items()}
 
 
+def elsewhere() -> str:
+    """Say what is promised on versions of NumPy and Numba for which no plays are stored; nothing on those versions."""
+    here = versions()
+    if all(here[each] == VERSIONS.get(each) for each in ("numpy", "numba")):
+        return ""
+    return (
+        f"The plays are stored for NumPy {VERSIONS.get('numpy')} and Numba {VERSIONS.get('numba')}; these are NumPy "
+        f"{here['numpy']} and Numba {here['numba']}, with which a seed may give other plays. What is promised with all "
+        "versions is that these are the same in each process, on any number of threads and for any number of runs "
+        "(test_repeatable.py)."
+    )
+
+
+def test_the_versions_for_which_the_plays_hold_are_those_of_the_readme(request):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    here = {name: versions()[name] for name in ("numpy", "numba")} | {"python": project["requires-python"]}
+    if STORE.refreshed(request.node, 0, len(PLAYS) + 1, [{"play": "versions", **here}]):
+        return
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    said = re.findall(r"hold for\s+NumPy\s+([\d.]+\d)\s+and\s+Numba\s+([\d.]+\d)", readme)
+    assert said == [(VERSIONS["numpy"], VERSIONS["numba"])]
+    assert VERSIONS["python"] == project["requires-python"]
+    if elsewhere():
+        pytest.skip(elsewhere())
+
+
 @pytest.mark.parametrize("key", PLAYS)
 def test_a_policy_plays_what_it_played(key, request):
     name, game, seed, how = PLAYS[key]
@@ -83,12 +115,13 @@ def test_a_policy_plays_what_it_played(key, request):
     else:
         result = play(name, game, seed, entry.short, interpret=True)
     got = summary(key, result)
-    if STORE.refreshed(request.node, list(PLAYS).index(key), len(PLAYS), [settled(got, STORED.get(key, {}))]):
+    place, parts = 1 + list(PLAYS).index(key), 1 + len(PLAYS)
+    if STORE.refreshed(request.node, place, parts, [settled(got, STORED.get(key, {}))]):
         if how == "interpreted":
             assert np.array_equal(play(name, game, seed, entry.short, interpret=False).selected, result.selected)
         return
     wrong, lines = compare("The play", key, described(STORED.get(key)), described(got) or {}, alike)
-    assert not wrong, f"{wrong}\n{lines}"
+    assert not wrong, f"{wrong}\n{elsewhere()}\n{lines}"
 
 
 @pytest.mark.parametrize(

@@ -459,7 +459,7 @@ DAMAGES = {
     "a row of the log": (lambda path, _: changed(path, "UPDATE snapshot SET id = id - 1"), "it is damaged"),
     "a row that is not there": (lambda path, _: changed(path, "UPDATE snapshot SET id = 10000"), "it is damaged"),
     "a text": (lambda path, _: changed(path, "UPDATE snapshot SET player = 'none'"), "bytes"),
-    "another policy": (anothers, "must be of the same policy and version"),
+    "another policy": (anothers, "must be of the same policy and rule"),
 }
 
 
@@ -482,15 +482,15 @@ def test_a_snapshot_that_does_not_fit_is_passed_over(tmp_path, replayed, caplog,
     assert len(replayed) == 0  # it has been stored anew
 
 
-def test_a_snapshot_of_another_version_is_passed_over(tmp_path, replayed, caplog, monkeypatch):
+def test_a_snapshot_of_a_newer_format_is_passed_over(tmp_path, replayed, caplog, monkeypatch):
     path = tmp_path / "log.db"
     with monkeypatch.context() as patched, closing(Service(path, fl.ucb1(), 3, snapshot_every=20)) as service:
-        patched.setattr("fairlib.deploy.player.__version__", "0.0.9")
+        patched.setattr("fairlib.files._FORMAT", 2)
         lived(service, 1, 45)
     replayed.clear()
     Service(path, fl.ucb1(), 3, snapshot_every=20).close()
     assert len(replayed) == 45
-    assert "not Policy('UCB1') in fairlib 0.0.9" in caplog.text
+    assert f"it is of format 2, and fairlib {fl.__version__} reads format 1" in caplog.text
 
 
 def test_without_snapshots_a_change_long_ago_is_noticed(tmp_path):
@@ -542,12 +542,6 @@ def foreign(path):
     changed(path, "CREATE TABLE log (x)")
 
 
-def of_no_format(path):
-    changed(path, "CREATE TABLE made (how TEXT NOT NULL)")
-    changed(path, "CREATE TABLE log (id INTEGER PRIMARY KEY, what TEXT NOT NULL)")
-    changed(path, "CREATE VIEW rounds AS SELECT * FROM log")
-
-
 def own(*statements):
     def make(path):
         Service(path, fl.ucb1(), 3).close()
@@ -571,8 +565,8 @@ WRONG = {
     ),
     "another program's": (foreign, "must be a file that a Service has made, not another program's database"),
     "marked by another": (lambda path: changed(path, "PRAGMA application_id = 7"), "not another program's database"),
-    "format 1": (of_no_format, "must be of format 2, not 1, as another version of fairlib has written it"),
-    "format 9": (own("PRAGMA user_version = 9"), "must be of format 2, not 9"),
+    "no format": (own("PRAGMA user_version = 0"), "is of format 0, and"),
+    "format 2": (own("PRAGMA user_version = 2"), f"is of format 2, and fairlib {fl.__version__} reads format 1"),
     "no table": (own("DROP TABLE snapshot"), "can't be opened: no such table: snapshot"),
     "made with nothing": (own("DELETE FROM made"), "its table `made` is damaged"),
     "made deep": (own(f"UPDATE made SET how = '{'[' * 9000}'"), "its table `made` is damaged"),
@@ -601,7 +595,7 @@ def test_a_file_that_it_cannot_work_with_is_named_in_one_error(tmp_path, kind):
         Service(path, fl.ucb1(), 3)
 
 
-@pytest.mark.parametrize("make", [foreign, of_no_format])
+@pytest.mark.parametrize("make", [foreign, own("PRAGMA user_version = 2")])
 def test_the_database_of_another_program_is_left_as_it_was(tmp_path, make):
     path = tmp_path / "log.db"
     make(path)

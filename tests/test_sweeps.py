@@ -130,7 +130,7 @@ def test_a_store_holds_what_a_list_would(tmp_path, table):
     rows = rows.set_index("_line").loc[[json.dumps(setting, sort_keys=True) for setting in MANY]]
     pd.testing.assert_frame_equal(rows.reset_index(drop=True), table[["regret", "least", "seen"]], check_names=False)
     heading = json.loads((tmp_path / "new" / "store" / "_sweep.json").read_text(encoding="utf-8"))
-    assert heading["format"] == 2
+    assert heading["format"] == 1
     assert "fair_learn(fl.ucb1(), [0.1, 0.2])" in heading["source"]
     assert heading["versions"]["fairlib"] == fl.__version__
 
@@ -316,19 +316,15 @@ def test_a_store_with_anything_else_is_refused(tmp_path):
         (tmp_path / "_sweep.json").write_text(json.dumps(changed), encoding="utf-8")
         with pytest.raises(ValueError, match=f"{another}{name} was 1.0 and is "):
             fl.sweep(measured, MANY[:3], store=tmp_path)
-    old = {
-        "experiment": "measured",
-        "source": "",
-        "number of settings": 3,
-        "digest of its settings": "0",
-        "versions": {},
-    }
     no_dicts = [heading | {"experiment": 3}, heading | {"versions": ["x"]}, heading | {"experiment": {"x": [{}]}}]
     for wrong, said in (
-        *((text, "") for text in ("", "[]", "{}", "no", "3", '"format"', "[" * 100_000, "\0", '{"format": 2}')),
+        *((text, "") for text in ("", "[]", "{}", "no", "3", '"format"', "[" * 100_000, "\0", '{"format": 1}')),
         *((json.dumps(each), "") for each in no_dicts),
-        (json.dumps(old), "is neither: it was made by an older fairlib"),
-        (json.dumps(heading | {"format": 3}), "is neither: it is of format 3, not 2"),
+        (json.dumps({key: heading[key] for key in heading if key != "format"}), "is neither: 'format'"),
+        (
+            json.dumps(heading | {"format": 2}),
+            f"is neither: it is of format 2, and fairlib {fl.__version__} reads format 1",
+        ),
     ):
         (tmp_path / "_sweep.json").write_text(wrong, encoding="utf-8")
         with pytest.raises(ValueError, match=rf"^store must be .*{tmp_path}.*{said}|{another}"):

@@ -183,8 +183,8 @@ class Result:
         TypeError
             If `path` is no path.
         ValueError
-            If it holds no result, an incomplete one, one of a class that is neither this one nor a subclass, or numbers
-            that no game can give; the message names the path.
+            If it holds no result, one of a newer format, an incomplete one, one of a class that is neither this one nor
+            a subclass, or numbers that no game can give; the message names the path.
         """
         kind: Any = None
 

@@ -330,6 +330,7 @@ class Player:
         """
         with self._lock:
             heading = {
+                "version": __version__,
                 **_signature(self.policy),
                 "arms": self.arms,
                 "dimension": self._sizes.get("d"),
@@ -375,8 +376,8 @@ class Player:
         TypeError
             If `path` is no path, or `policy` no policy.
         ValueError
-            If the file holds no player, an incomplete one, numbers that no player has, or a player of another policy,
-            with another rule (the functions and numbers that it uses count, too) or of another version of fairlib; the
+            If the file holds no player, one of a newer format, an incomplete one, numbers that no player has, or a
+            player of another policy or with another rule (the functions and numbers that it uses count, too); the
             message names the path.
         """
         own = _signature(policy)
@@ -387,9 +388,9 @@ class Player:
             found = {name: heading.get(name) for name in own}
             if found != own:
                 raise ValueError(
-                    f"{path} must be of the same policy and version, {own['policy']} in fairlib {own['version']}, "
-                    f"not {str(found['policy'])[:1000]} in fairlib {str(found['version'])[:100]}"
-                    + (", whose rule was another" if found == {**own, "mark": found["mark"]} else "")
+                    f"{path} must be of the same policy and rule, {own['policy']} in fairlib {__version__}, not "
+                    f"{str(found['policy'])[:1000]} in fairlib {str(heading.get('version'))[:100]}"
+                    + (", whose rule was another" if found["policy"] == own["policy"] else "")
                 )
             return names
 
@@ -520,7 +521,7 @@ def _policy(policy: Any) -> Policy | ContextPolicy:
 
 def _signature(policy: Any) -> dict[str, str]:
     """Return what a file must agree with."""
-    return {"version": __version__, "policy": repr(_policy(policy)), "mark": policy.bound_rule.mark}
+    return {"policy": repr(_policy(policy)), "mark": policy.bound_rule.mark}
 
 
 # The errors that numbers can cause which a rule does not expect.

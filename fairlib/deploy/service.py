@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from numpy.typing import ArrayLike
 
 from fairlib import checks
+from fairlib._version import __version__
 from fairlib.checks import Seed, checked
 from fairlib.deploy.player import Choice, Player, RewardRange, _range
 from fairlib.engine.stepping import AnyPolicy, GivenArms, GivenDimension, GivenHorizon
@@ -26,7 +27,7 @@ __all__ = ["Service", "ServiceError"]
 _LOG = logging.getLogger("fairlib.deploy")
 
 _OWNER = 0x66616972  # "fair", by which SQLite and the program `file` recognise the file
-_FORMAT = 2  # 1 had one arm a round, and no snapshot
+_FORMAT = 1
 _SAME = 1e-7  # relative; a reward loses less than this in a client that keeps it as a float32
 
 _TABLES = """
@@ -338,13 +339,8 @@ class Service:
             return False
         if not (owner or made or tables):
             return True
-        if owner == 0 and {"made", "log", "rounds"} <= tables:
-            owner, made = _OWNER, 1
         if owner == _OWNER:
-            raise ServiceError(
-                f"{self._path} must be of format {_FORMAT}, not {made}, as another version of fairlib has written it: "
-                "begin a new file"
-            )
+            raise ServiceError(f"{self._path} is of format {made}, and fairlib {__version__} reads format {_FORMAT}")
         raise ServiceError(f"{self._path} must be a file that a Service has made, not another program's database")
 
     def _check_made(self, row: Any) -> None:

@@ -15,9 +15,10 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 from fairlib import checks, files
+from fairlib._version import __version__
 from fairlib.experiments.identity import identity
 
-_FORMAT = 2  # the first format had no number, and identified settings by their places
+_FORMAT = 1
 _ROWS = 1000  # of a part, at most
 _BYTES = 2**28  # of a part as it is in memory, and of the heading
 _LINE = "_line"  # the column of a part that says the setting
@@ -94,10 +95,10 @@ class Store:
             if file.stat().st_size > _BYTES:
                 raise ValueError("it is too large")
             found = json.loads(file.read_bytes())
-            if "digest of its settings" in found:
-                raise ValueError("it was made by an older fairlib, whose stores did not say enough: begin a new one")
             if found["format"] != _FORMAT:
-                raise ValueError(f"it is of format {found['format']!r}, not {_FORMAT}: begin a new one")
+                raise ValueError(
+                    f"it is of format {checks.shown(found['format'])}, and fairlib {__version__} reads format {_FORMAT}"
+                )
             unlike = [
                 f"{name} was {there.get(name, 'not there')} and is {here.get(name, 'not there')}"
                 for here, there in ((heading[kind], found[kind]) for kind in ("experiment", "versions"))
