@@ -1,12 +1,10 @@
 """How Hypothesis draws in all test files, and the browser that several of them open pages in."""
 
-import os
-import shutil
 from collections.abc import Iterator
 
-import printing
 import pytest
 import strategies
+from engines import CHROMIUM, Engines
 from hypothesis import HealthCheck, settings
 from selenium import webdriver
 
@@ -38,32 +36,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    """Start one browser for all tests; it can reach this machine only."""
-    chrome = next(filter(None, map(shutil.which, printing.BROWSERS)), None)
-    driver = shutil.which("chromedriver")
-    if not (chrome and driver):
-        need = "the pages are tested in Chromium: install chromium (or Google Chrome) and chromedriver"
-        if os.environ.get("FAIRLIB_REQUIRE_BROWSER") == "1":
-            pytest.fail(need, pytrace=False)
-        pytest.skip(need)
-    options = webdriver.ChromeOptions()
-    options.binary_location = chrome
-    for argument in (
-        "--headless",
-        "--no-sandbox",  # or it does not start for root, as in a container
-        "--disable-gpu",
-        "--disable-quic",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--no-first-run",
-        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-        f"--user-data-dir={tmp_path_factory.mktemp('browser')}",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    browser.set_script_timeout(240)  # axe takes ten seconds on a long page, and far more on a busy machine
-    yield browser
-    browser.quit()
+def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engines]:
+    """Keep the browsers that have been started."""
+    engines = Engines(tmp_path_factory.mktemp)
+    yield engines
+    engines.close()
+
+
+@pytest.fixture(scope="session")
+def browser(engines: Engines, request: pytest.FixtureRequest) -> webdriver.Remote:
+    """Return one browser for all tests: Chromium, or another that a test names; it can reach this machine only."""
+    return engines.get(getattr(request, "param", CHROMIUM))

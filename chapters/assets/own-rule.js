@@ -47,6 +47,7 @@
     document.head.append(element);
   });
   async function start() {
+    navigator.userLanguage ??= "en"; // Brython reads it first, and breaks off where the browser's language is none, such as C
     await Promise.all([fetched("brython.js"), fetched("playground-own.js")]);
     __BRYTHON__.use_VFS = true;
     __BRYTHON__.update_VFS(window.fairOwn);

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pytest
 from axe_core_python.selenium import Axe
+from engines import is_chromium
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -87,8 +88,11 @@ def read_slides(browser: webdriver.Chrome, url: str, scheme: str = "light") -> l
     return found
 
 
-def use_screen(browser: webdriver.Chrome, width: int, height: int) -> None:
+def use_screen(browser: webdriver.Remote, width: int, height: int) -> None:
     """Let the window be as large as a screen."""
+    if not is_chromium(browser):
+        browser.set_window_size(width, height)
+        return
     screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
 
@@ -234,7 +238,7 @@ def check_accessible(view: View, browser: webdriver.Chrome) -> None:
     assert not serious
 
 
-def move_every_slider(browser: webdriver.Chrome) -> int:
+def move_every_slider(browser: webdriver.Remote) -> int:
     """Move every slider and every list of names by keys, and return how many there are."""
     sliders = browser.find_elements(By.CSS_SELECTOR, ".fair-explorer:has(img) :is([type=range], select)")
     for slider in sliders:

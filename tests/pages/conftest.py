@@ -14,6 +14,15 @@ from selenium import webdriver
 
 from pages.browsing import ROOT, View, errors, network, visit
 
+FAULTS = b"""<script>
+window.faults = [];
+const error = console.error;
+console.error = (...said) => { faults.push(said.join(" ")); error(...said); };
+const absent = ({ src, href }) => `${src ?? href} is not there`;
+addEventListener("error", ({ message, target }) => faults.push(message ?? absent(target)), true);
+addEventListener("unhandledrejection", ({ reason }) => faults.push(String(reason)));
+</script>"""
+
 
 @pytest.fixture(scope="session")
 def book() -> Path:
@@ -42,6 +51,13 @@ def site(book: Path) -> Iterator[str]:
             if self.path == "/favicon.ico":  # the browser asks for it of its own accord
                 self.send_response(204)
                 self.end_headers()
+            elif self.path.endswith("?faults"):  # for browsers whose drivers don't tell what went wrong in a page
+                text = Path(self.translate_path(self.path)).read_bytes().replace(b"<head>", b"<head>" + FAULTS, 1)
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
             else:
                 super().do_GET()
 

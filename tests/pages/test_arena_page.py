@@ -10,6 +10,7 @@ import playground
 import pytest
 import runtime_js
 from axe_core_python.selenium import Axe
+from engines import in_every_browser
 from selenium.webdriver.support.select import Select
 
 import fairlib as fl
@@ -54,6 +55,7 @@ def test_what_the_page_loads_is_small(page):
     assert sum(size.values()) < 60_000
 
 
+@in_every_browser
 def test_the_table_has_what_was_stored_and_is_sorted(page, browser):
     visit(browser, page)
     assert len(texts(browser, ".arena thead th")) == 1 + len(fl.arena.v1)
@@ -129,6 +131,7 @@ def test_nonsense_in_a_link_is_said_and_the_rest_stands(link, sentence, page, br
     assert len(means(browser)) == len(fl.arena.entrants)
 
 
+@in_every_browser
 def test_a_rule_joins_the_table_with_what_it_plays_in_python(page, browser):
     visit(browser, page, f"show=deficit&T=1000&plays=yes&rule={quote(EXAMPLE)}")
     name = next(name for name in means(browser) if name.startswith("your rule"))

@@ -15,6 +15,7 @@ import playground
 import pytest
 import runtime_js
 from axe_core_python.selenium import Axe
+from engines import in_every_browser
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -162,6 +163,7 @@ LINKS = [
 ]
 
 
+@in_every_browser
 @pytest.mark.parametrize("link", LINKS)
 def test_page_plays_what_simulate_plays(link, page, browser):
     visit(browser, page, link)
@@ -195,6 +197,7 @@ def test_page_plays_what_simulate_plays(link, page, browser):
             assert np.array(result["sums"])[0, -1, -len(means) :] == pytest.approx(same.optimal[0, -1])
 
 
+@in_every_browser
 def test_what_is_drawn_is_as_high_as_its_number(page, browser):
     """Bars and marks are on one scale up to the largest, and what follows ± is the standard error."""
     visit(browser, page, "means=0.9,0.7,0.4&shares=0.3,0.2,0&T=1000&runs=10&seed=3&policies=ucb1,fair-learn,fairx-ucb")
@@ -229,6 +232,7 @@ def test_what_is_drawn_is_as_high_as_its_number(page, browser):
         assert float(cell.lstrip("± ").replace(",", "")) == float(f"{ends.std(ddof=1) / 10**0.5:.2g}"), name
 
 
+@in_every_browser
 @pytest.mark.parametrize("link", LINKS)
 def test_link_is_restored_exactly(link, page, browser):
     visit(browser, page, link)
@@ -248,6 +252,7 @@ def test_link_is_restored_exactly(link, page, browser):
     assert browser.execute_script("return location.hash") == f"#{link}"
 
 
+@in_every_browser
 def test_page_starts_as_its_picture_and_keeps_the_link_without_history(page, browser):
     visit(browser, page)
     before = browser.execute_script("return [history.length, location.hash]")
@@ -365,6 +370,7 @@ def exp3(feedback, rng, came: fl.Number, gain: fl.PerArm, p, rate=0.05, wait: in
 """
 
 
+@in_every_browser
 @pytest.mark.parametrize("text", [EXAMPLE, WINNING, EXP3], ids=["floor", "optimistic", "exp3"])
 def test_own_rule_plays_what_it_plays_in_python(text, page, browser):
     visit(browser, page, f"means=0.7,0.6,0.2&T=800&runs=3&seed=5&delay=3&policies=own&rule={quote(text)}")
@@ -378,6 +384,19 @@ def test_own_rule_plays_what_it_plays_in_python(text, page, browser):
     game = fl.Bandit(fl.bernoulli([0.7, 0.6, 0.2]), delay=geometric([1 / 3] * 3))
     same = fl.simulate(game, policy, 800, runs=3, seed=5, rounds=result["rounds"])
     assert np.array_equal(result["selected"], same.selected)
+
+
+def test_own_rule_is_read_where_the_browser_names_no_language(page, browser):
+    """WebKitGTK says C where the system does."""
+    none = "Object.defineProperty(navigator, 'language', { value: 'C' })"
+    made = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": none})
+    try:
+        visit(browser, page, f"T=300&runs=2&policies=own&rule={quote(EXAMPLE)}")
+        assert browser.execute_script("return navigator.language") == "C"
+        assert texts(browser, ".wrong") == ["", ""]
+        assert set(played(browser)) == {"own"}
+    finally:
+        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", made)
 
 
 def write(browser, text):
@@ -425,6 +444,7 @@ def test_bad_rules_are_told_their_line_and_the_page_goes_on(page, browser):
     assert set(played(browser)) == {"ucb1", "own"}
 
 
+@in_every_browser
 def test_tab_leaves_the_box(page, browser):
     visit(browser, page, "T=300&policies=ucb1")
     find(browser, ".own summary").click()

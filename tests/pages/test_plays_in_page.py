@@ -1,4 +1,4 @@
-"""Every policy in the browser: in a worker of a page from a disk it plays what it plays here."""
+"""Every policy in each browser: in a worker of a page from a disk it plays what it plays here."""
 
 import json
 from typing import Any
@@ -7,12 +7,14 @@ import js_engine
 import numpy as np
 import pytest
 import zoo
+from engines import in_every_browser, is_chromium, is_firefox
 from selenium import webdriver
 
 import fairlib as fl
 from fairlib.web.scripts import runtime
 
 RUNS, ROUNDS = 20, 2000
+FEW = 2  # runs in the other browsers
 
 PLAY = """
 onmessage = ({ data: [runs, seed] }) => postMessage(JSON.stringify([...Array(runs).keys()].map((run) => {
@@ -30,7 +32,7 @@ worker.postMessage([runs, seed]);
 
 
 @pytest.fixture(scope="module")
-def page(browser: webdriver.Chrome, tmp_path_factory: pytest.TempPathFactory) -> webdriver.Chrome:
+def page(browser: webdriver.Remote, tmp_path_factory: pytest.TempPathFactory) -> webdriver.Remote:
     """Open an empty page from a disk."""
     empty = tmp_path_factory.mktemp("page") / "empty.html"
     empty.write_text("<!doctype html><title>Empty</title>", encoding="utf-8")
@@ -39,23 +41,26 @@ def page(browser: webdriver.Chrome, tmp_path_factory: pytest.TempPathFactory) ->
     return browser
 
 
+@in_every_browser
 @pytest.mark.parametrize("name", zoo.ZOO)
 def test_every_policy_plays_the_same_in_the_browser(
-    page: webdriver.Chrome, name: str, monkeypatch: pytest.MonkeyPatch
+    page: webdriver.Remote, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry = zoo.ZOO[name]
+    entry, runs = zoo.ZOO[name], RUNS if is_chromium(page) else FEW
     problem = zoo.game(entry.games[0])
     policy = entry.make(problem)
     said = js_engine.games(problem, policy, ROUNDS)
-    made: Any = json.loads(page.execute_async_script(ASK, f"{runtime()}\n{said}\n{PLAY}", RUNS, 1))
+    made: Any = json.loads(page.execute_async_script(ASK, f"{runtime()}\n{said}\n{PLAY}", runs, 1))
     assert isinstance(made, list), made
     with monkeypatch.context() as patch:
         patch.setattr(type(problem), "result", lambda self, *given: given)
-        kept: Any = fl.simulate(problem, policy, ROUNDS, runs=RUNS, seed=1)
+        kept: Any = fl.simulate(problem, policy, ROUNDS, runs=runs, seed=1)
     _, selected, reward, sums = kept
     there = js_engine.recorded(made, sums)
     np.testing.assert_array_equal(there["selected"], selected)
     np.testing.assert_array_equal(there["reward"], reward)
     # A browser may have other last bits of exp, log and powers than the compiler: plays are the same all the same.
+    # What an ellipsoid's search makes of them in Firefox was 3e-7 in the sums.
+    close = 1e-6 if name == "FairX-LinUCB, ellipsoid" and is_firefox(page) else 1e-9
     for block, value in sums.items():
-        np.testing.assert_allclose(there[block], value, rtol=1e-9, atol=1e-9, err_msg=block)
+        np.testing.assert_allclose(there[block], value, rtol=close, atol=close, err_msg=block)
