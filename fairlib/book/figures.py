@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import inspect
+import re
 import textwrap
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -12,6 +13,9 @@ import numpy as np
 from IPython.core.getipython import get_ipython
 from IPython.display import Markdown
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.scale import LinearScale, register_scale
+from matplotlib.ticker import ScalarFormatter
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 from numpy.typing import ArrayLike
 
@@ -68,6 +72,24 @@ _LOOKS: dict[str, tuple[str, Any]] = {
 }
 
 
+class _Commas(ScalarFormatter):
+    """Write thousands in a tick label as the text does: 20,000."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return re.sub(r"(?<![.\d])\d{4,}", lambda digits: f"{int(digits[0]):,}", super().__call__(x, pos))
+
+
+class _Linear(LinearScale):
+    """The scale that each axis begins with: Matplotlib has no setting for the labels of its ticks."""
+
+    def __init__(self) -> None:
+        pass
+
+    def set_default_locators_and_formatters(self, axis: Axis) -> None:
+        super().set_default_locators_and_formatters(axis)
+        axis.set_major_formatter(_Commas())
+
+
 def use_style() -> None:
     """Set the book's style for every figure made from now on; in a notebook, show figures as SVG after their cell.
 
@@ -76,10 +98,20 @@ def use_style() -> None:
     >>> use_style()
     >>> mpl.rcParams["svg.fonttype"]
     'none'
+
+    Labels of ticks have commas from then on.
+
+    >>> import matplotlib.pyplot as plt
+    >>> fig, ax = plt.subplots()
+    >>> _ = ax.set(xticks=[0, 500, 20_000])
+    >>> [label.get_text() for label in ax.get_xticklabels()]
+    ['0', '500', '20,000']
+    >>> plt.close(fig)
     """
     if (shell := get_ipython()) is not None:
         shell.run_line_magic("matplotlib", "inline")
         set_matplotlib_formats("svg")
+    register_scale(_Linear)
     mpl.rcParams.update(
         {
             "figure.figsize": (5.4, 3.5),  # small, so that its text is not, on a phone
