@@ -52,6 +52,31 @@ addEventListener("DOMContentLoaded", () => {
   }
 });
 
+// The contents mark the section that reaches to the top of the window. The theme looks only at headings that come into view,
+// so after a jump, or within a long section, it would mark another.
+(() => {
+  const links = [...document.querySelectorAll("#pst-page-toc-nav a[href^='#']")];
+  const parts = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))));
+  if (!links.length || parts.includes(null)) return;
+  const mark = () => {
+    const { scrollHeight } = document.documentElement, edge = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) + 8;
+    let now = parts.findLastIndex((part) => part.getBoundingClientRect().top <= edge);
+    if (scrollY > 0 && scrollY + innerHeight >= scrollHeight - 2) { // at the end of the page the last ones don't get to the top
+      const asked = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      const named = asked ? parts.findLastIndex((part) => part.contains(asked)) : -1;
+      now = named >= 0 && named >= now ? named : parts.length - 1;
+    }
+    links.forEach((link, i) => {
+      link.classList.toggle("active", i === now);
+      if (i === now) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    });
+    for (const entry of document.querySelectorAll("#pst-page-toc-nav .toc-entry")) entry.classList.toggle("active", now >= 0 && entry.contains(links[now]));
+  };
+  addEventListener("scroll", mark, { passive: true });
+  new MutationObserver(mark).observe(links[0].closest("#pst-page-toc-nav"), { subtree: true, attributeFilter: ["class"] });
+})();
+
 // Words that were searched for are marked on the page that the search led to.
 (() => {
   const asked = new URLSearchParams(location.search).get("found")?.match(/[\p{L}\p{N}]+/gu);

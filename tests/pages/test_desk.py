@@ -16,6 +16,7 @@ from pages.browsing import (
     press,
     seen_at,
     use_scheme,
+    visit,
 )
 
 
@@ -44,6 +45,26 @@ def test_a_fold_is_named_by_what_it_opens(view: View, browser: webdriver.Chrome)
     solutions = [name for name in names if name.startswith("Solution to")]
     assert len(set(solutions)) == len(solutions), "two solutions have one name"
     assert all(re.match(r"Solution to Exercise [\d.]+", name) for name in solutions)
+
+
+def test_the_contents_mark_the_section_at_the_top_of_the_window(site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/chapters/shares.html")
+    marked = """
+        const [to, done] = arguments;
+        if (typeof to === "string") location.hash = to;
+        else scrollBy(0, document.querySelector(to.within).getBoundingClientRect().bottom - 100);
+        const now = () => [...document.querySelectorAll("#pst-page-toc-nav [aria-current]")].map((link) => link.hash);
+        setTimeout(() => done(now()), 300);
+    """
+    links = browser.execute_script(
+        "return [...document.querySelectorAll('#pst-page-toc-nav a')].map((link) => link.hash)"
+    )
+    assert len(links) > 10
+    for link in [*links, *reversed(links)]:
+        assert browser.execute_async_script(marked, link) == [link]
+    for last, place in ((links[-1], {"within": "#the-promise-is-kept"}), (links[-2], "#thm-fair-learn")):
+        assert browser.execute_async_script(marked, last) == [last]
+        assert browser.execute_async_script(marked, place) == ["#the-promise-is-kept"]
 
 
 @seen_at(DESK)

@@ -21,7 +21,8 @@ POINTS = {chapter.name: len(chapter.points) for chapter in flashcards.chapters(R
 def test_a_chapter_has_slides_that_need_nothing_else_and_fit(name: str, book: Path, browser: webdriver.Chrome) -> None:
     deck = book / slides.file(name)
     made = BeautifulSoup(deck.read_text(encoding="utf-8"), "html.parser")
-    assert [link["href"] for link in made.select("[href]")] == [f"../chapters/{name}.html"]
+    assert [link["href"] for link in made.select("a[href]")] == [f"../chapters/{name}.html"]
+    assert all(str(link["href"]).startswith("data:image/svg+xml") for link in made.select("link"))
     assert all(str(image["src"]).startswith("data:image/") and image.get("alt") for image in made.select("img"))
     assert not [slide for slide in made.select("section:not(:first-child)") if not slide.select(".content > *")]
     if name in POINTS:
@@ -124,6 +125,20 @@ def test_nothing_is_wider_than_its_page_on_paper(
     assert all(10 <= size <= 11 for size in sizes)
     assert widest <= width
     assert not cut
+
+
+def test_answers_to_guesses_are_at_the_end_of_their_chapter_on_paper(on_paper: tuple[Parts, str]) -> None:
+    asked = 0
+    for _, _, body in on_paper[0]:
+        guesses = body.select(".fair-guess")
+        assert not [guess for guess in guesses if guess.select("details")]
+        last = body.find_all("section", recursive=False)[-1:] if guesses else []
+        for section in last:
+            assert section.h2
+            assert section.h2.get_text() == "Answers"
+            assert len(section.find_all("p")) == len(guesses)
+        asked += len(guesses)
+    assert asked >= 15
 
 
 def test_rules_for_a_place_count_on_paper_too(book: Path, on_paper: tuple[Parts, str]) -> None:

@@ -101,6 +101,31 @@ def name_in(page: str, anchor: str) -> str:
     return re.sub(r"[^\w-]", "-", f"{page.removeprefix('chapters/')}--{anchor}".removesuffix("--"))
 
 
+def answers_last(article: Tag) -> None:
+    """Move the answers to what a reader is to guess to the end of the chapter: on paper nothing is folded.
+
+    >>> guess = "<p><strong>Look.</strong> How many?</p><details><summary>The answer</summary><p>Two.</p></details>"
+    >>> chapter = BeautifulSoup(f"<article><div class='fair-guess'>{guess}</div>More.</article>", "html.parser").article
+    >>> answers_last(chapter)
+    >>> chapter.get_text("|")
+    'Look.| How many?|The answer is at the end of the chapter.|More.|Answers|How many?| Two.'
+    """
+    guesses = [(guess.find("p"), guess.find("details")) for guess in article.select(".fair-guess")]
+    if not guesses:
+        return
+    last = BeautifulSoup("<section><h2>Answers</h2></section>", "html.parser").section
+    assert last
+    for question, folded in guesses:
+        assert question
+        assert isinstance(folded, Tag)
+        assert folded.p
+        asked = "".join(str(part) for part in question.contents if getattr(part, "name", "") != "strong")
+        both = f"<p><em>{asked.strip()}</em> {folded.p.decode_contents()}</p>"
+        last.append(BeautifulSoup(both, "html.parser"))
+        folded.replace_with(BeautifulSoup("<p>The answer is at the end of the chapter.</p>", "html.parser"))
+    article.append(last)
+
+
 def article(html: Path, page: str, known: list[str], address: str) -> Tag:
     """Return the article of a page, ready to stand in the one document.
 
@@ -121,8 +146,7 @@ def article(html: Path, page: str, known: list[str], address: str) -> Tag:
         if address and (picture := explorer.find("img")):
             live = BeautifulSoup(f'<p class="live">To be moved at {escape(address)}{page}.html</p>', "html.parser")
             picture.insert_after(live)
-    for answer in found.select(".fair-guess details"):
-        answer["open"] = ""  # nobody can open it on paper
+    answers_last(found)
     for part in found.select(UNWANTED):
         part.decompose()
     for formula in found.select("mjx-container[tabindex]"):

@@ -312,9 +312,11 @@ def deck(made: list[tuple[str, str]], page: Path, title: str, name: str) -> str:
     parts += [f'<section><h2>{head}</h2><div class="content">{content}</div></section>' for head, content in others]
     css, script = ((ASSETS / f"slides.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     css += fonts("".join(parts), page.parents[1] / "_static" / "mathjax")
+    icon = base64.b64encode((ASSETS.parents[1] / "assets" / "favicon.svg").read_bytes()).decode()
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<link rel="icon" href="data:image/svg+xml;base64,{icon}">'
         f"<title>{escape(title)}: slides</title><style>{css}</style></head><body><main>{''.join(parts)}</main>"
         '<footer hidden><output></output><button type="button" aria-label="Back">←</button>'
         f'<button type="button" aria-label="On">→</button></footer><script>{script}</script></body></html>\n'

@@ -81,12 +81,26 @@
     squeeze(rest);
   };
 
+  // What is alone on a slide, and little, gets larger: until it fills most of the room, or is half as large again.
+  const MOST = 1.5;
+  const filled = (box) => [...box.children].reduce((sum, part) => sum + part.offsetHeight, 0) / box.clientHeight;
+  const grow = (slide) => {
+    const box = content(slide);
+    if (!box || slide.style.fontSize || pictures(slide).length) return;
+    for (let size = MOST; size > 1 + STEP / 2; size -= STEP) {
+      slide.style.fontSize = `${size}rem`;
+      if (filled(box) <= 0.65 && fits(box)) return;
+    }
+    slide.style.fontSize = "";
+  };
+
   const arrange = () => {
     if (innerWidth > 720) {
       let last = slides[0];
       for (const slide of slides.slice(1)) if (!join(slide, last)) last = slide;
       document.querySelectorAll("section").forEach(squeeze);
       slides = [...document.querySelectorAll("section")];
+      slides.forEach(grow);
     }
     document.body.classList.add("ready");
     document.querySelector("footer").hidden = false;
