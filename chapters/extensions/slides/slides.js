@@ -89,7 +89,10 @@
     if (!box || slide.style.fontSize || pictures(slide).length) return;
     for (let size = MOST; size > 1 + STEP / 2; size -= STEP) {
       slide.style.fontSize = `${size}rem`;
-      if (filled(box) <= 0.65 && fits(box)) return;
+      if (filled(box) <= 0.65 && fits(box)) {
+        slide.style.fontSize = `${size - STEP}rem`; // a step is left, as sizes are rounded otherwise on another screen
+        return;
+      }
     }
     slide.style.fontSize = "";
   };
