@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -72,7 +73,10 @@ def test_page_shows_the_start_without_script() -> None:
     svg, alt = explorer.frame(power=0.3)
     assert unquote(re.findall(r'src="data:image/svg\+xml,([^"]*)"', text)[0]) == svg
     assert f'alt="{html.escape(alt)}"' in text
-    assert '<span>Power &lt;p&gt;</span><input type="range" min="0" max="4" value="2" aria-valuetext="0.3"' in text
+    assert (
+        '<span>Power &lt;p&gt;</span><input type="range" name="power" min="0" max="4" value="2" aria-valuetext="0.3"'
+        in text
+    )
     assert '<output aria-live="off">0.3</output>' in text
     assert not re.search(r'(src|href)="(?!data:)', text)
 
@@ -86,11 +90,25 @@ def test_names_are_a_list() -> None:
     options = (
         '<option value="0">fixed</option><option value="1" selected>a &lt;b&gt;</option><option value="2">3</option>'
     )
-    assert f'<span>Law &lt;l&gt;</span><select autocomplete="off">{options}</select></label></div>\n<button' in text
+    assert (
+        f'<span>Law &lt;l&gt;</span><select name="law" autocomplete="off">{options}</select></label></div>\n<button'
+        in text
+    )
     assert text.count('type="range"') == text.count("<output") == 1
-    assert "<button" not in page(explore(lambda law: figure(law, 1), law=law))
+    assert 'class="play"' not in page(explore(lambda law: figure(law, 1), law=law))
     with pytest.raises(ValueError, match="autoplay must be False for an explorer that has only lists of names"):
         explore(lambda law: figure(law, 1), autoplay=True, law=law)
+
+
+def test_an_explorer_is_named_after_its_function() -> None:
+    slider = Slider("Power", [1, 2])
+
+    def _two_arms__here(power: int) -> Figure:
+        return curve(power)
+
+    for figure, name in [(curve, "curve"), (_two_arms__here, "two-arms-here"), (lambda power: curve(power), "lambda")]:
+        assert page(explore(figure, power=slider)).startswith(f'<div class="fair-explorer" id="{name}" ')
+    assert page(explore(partial(curve, scale=2), power=slider)).startswith('<div class="fair-explorer" id="explorer" ')
 
 
 def test_page_is_the_same_each_time() -> None:

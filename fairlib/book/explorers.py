@@ -26,7 +26,7 @@ from fairlib.book.live import Live, LiveFigure
 from fairlib.book.sliders import MOST_SETTINGS, Slider, check_sliders, setting_text, slider_text
 from fairlib.checks import checked
 from fairlib.rules.rule import Rule
-from fairlib.web import script_json
+from fairlib.web import link, script_json
 
 __all__ = ["Frame", "Explorer", "explore"]
 
@@ -132,6 +132,7 @@ class Explorer:
         self._live = None if live is None else LiveFigure(figure, sliders, live)
         self._figure: Callable[..., Figure] = self._live or figure
         self._sliders = sliders
+        self._id = re.sub("[^a-z0-9]+", "-", getattr(figure, "__name__", "").lower()).strip("-") or "explorer"
         self._autoplay = autoplay
         # All drawing is done here and none in the repr, whose exceptions IPython swallows.
         self._frames: dict[str, Frame] = {}
@@ -186,6 +187,7 @@ class Explorer:
 
     def _static_view(self) -> str:
         return _PAGE.substitute(
+            id=self._id,
             mark="data-live" if self._live else f'data-autoplay="{str(self._autoplay).lower()}"',
             picture=_img(self._frames[setting_text(self._start)]),
             controls="\n".join(self._controls() + self._luck()),
@@ -195,7 +197,7 @@ class Explorer:
 
     def _controls(self) -> list[str]:
         """Return the sliders and the lists of names; before the first slider, the button that plays it."""
-        controls = [_select(each) if each.named else _range_input(each) for each in self._sliders.values()]
+        controls = [(_select if each.named else _range_input)(name, each) for name, each in self._sliders.items()]
         if self._played is not None:
             controls.insert(list(self._sliders).index(self._played), '<button type="button" class="play">Play</button>')
         return controls
@@ -326,7 +328,7 @@ def explore(
 
 
 _PAGE = Template(resources.files("fairlib.book").joinpath("explorers.html").read_text(encoding="utf-8"))
-_STORED = resources.files("fairlib.book").joinpath("stored.js").read_text(encoding="utf-8")
+_STORED = link() + resources.files("fairlib.book").joinpath("stored.js").read_text(encoding="utf-8")
 
 
 def _is_live() -> bool:
@@ -372,20 +374,24 @@ def _img(frame: Frame) -> str:
     return f'<img class="dark-light" style="max-width:100%;height:auto" alt="{html.escape(frame.alt)}" src="{source}">'
 
 
-def _range_input(slider: Slider) -> str:
+def _range_input(name: str, slider: Slider) -> str:
     label, text = html.escape(slider.label), html.escape(slider_text(slider.start))
+    last, start = len(slider.values) - 1, slider.texts.index(slider_text(slider.start))
     # A browser that remembers a moved slider over a reload (autocomplete) would show it beside the first picture.
     return (
-        f'<div class="slider"><label><span>{label}</span><input type="range" min="0" max="{len(slider.values) - 1}" '
-        f'value="{slider.texts.index(slider_text(slider.start))}" aria-valuetext="{text}" autocomplete="off"></label>'
+        f'<div class="slider"><label><span>{label}</span><input type="range" name="{name}" min="0" max="{last}" '
+        f'value="{start}" aria-valuetext="{text}" autocomplete="off"></label>'
         f'<output aria-live="off">{text}</output></div>'
     )
 
 
-def _select(slider: Slider) -> str:
+def _select(name: str, slider: Slider) -> str:
     options = "".join(
         f'<option value="{i}"{" selected" * (value == slider.start)}>{html.escape(text)}</option>'
         for i, (value, text) in enumerate(zip(slider.values, slider.texts, strict=True))
     )
     label = html.escape(slider.label)
-    return f'<div class="slider"><label><span>{label}</span><select autocomplete="off">{options}</select></label></div>'
+    return (
+        f'<div class="slider"><label><span>{label}</span><select name="{name}" autocomplete="off">{options}</select>'
+        "</label></div>"
+    )

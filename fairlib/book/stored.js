@@ -1,11 +1,12 @@
 (() => {
-  const root = document.currentScript.parentElement; // no ids, so that any number of explorers share a page
+  const root = document.currentScript.parentElement;
   const { texts, chunks, frames, alts } = JSON.parse(root.querySelector("script[type='application/json']").textContent);
   const picture = root.querySelector("img");
   const button = root.querySelector(".play"); // of the first slider; lists of names alone have none
   const status = root.querySelector("[role=status]");
   const sliders = [...root.querySelectorAll("[type=range], select")];
   const first = root.querySelector("[type=range]");
+  const link = fairLink(root, (i, at) => texts[i][at]);
   let timer;
 
   const show = () => {
@@ -44,11 +45,13 @@
     stop();
     show();
     status.textContent = picture.alt;
+    link.moved();
   }));
   button?.addEventListener("click", () => (button.textContent === "Play" ? play() : stop()));
   root.querySelector(".controls").hidden = false;
+  if (link.given) show();
 
-  if (root.dataset.autoplay === "true" && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
+  if (root.dataset.autoplay === "true" && !link.given && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
     const watch = new IntersectionObserver(([entry]) => {
       if (!entry.isIntersecting) return;
       watch.disconnect();

@@ -140,6 +140,7 @@ const attach = (root) => {
     const between = values[low] + rest * (values[low + 1] - values[low]);
     return whole ? Math.round(between) : Number(between.toPrecision(3));
   };
+  const text = (i, at) => written(value(data.sliders[i], { value: at }), data.sliders[i].whole ? ",.0f" : "g");
   const setting = () => Object.fromEntries(data.sliders.map((slider, i) => [slider.name, value(slider, sliders[i])]));
 
   const played = ({ named, games }, now) => { // a policy's game at a setting
@@ -222,9 +223,9 @@ const attach = (root) => {
   const show = () => {
     data.sliders.forEach((slider, i) => {
       if (slider.named) return; // a list shows its choice by itself
-      const at = value(slider, sliders[i]), text = written(at, slider.whole ? ",.0f" : "g");
-      sliders[i].setAttribute("aria-valuetext", text);
-      sliders[i].closest(".slider").querySelector("output").value = text;
+      const reads = text(i, sliders[i].value);
+      sliders[i].setAttribute("aria-valuetext", reads);
+      sliders[i].closest(".slider").querySelector("output").value = reads;
     });
     trouble.textContent = "";
     ask();
@@ -245,7 +246,7 @@ const attach = (root) => {
     loud = false;
     timer = setInterval(step, 200);
   });
-  const moved = () => { pause(); loud = true; show(); };
+  const moved = () => { pause(); loud = true; show(); link.moved(); };
   sliders.forEach((slider, i) => {
     slider.addEventListener("input", moved);
     if (data.sliders[i].named) return;
@@ -266,6 +267,20 @@ const attach = (root) => {
     means = inputs.map((each) => Number(each.value));
     moved();
   }));
+
+  const start = means;
+  const link = fairLink(root, text, () => [...(luck ? [["seed", seed]] : []), ...(means === start ? [] : [["means", means.join()]])]);
+  const other = link.asked.get("seed"), own = link.asked.get("means")?.split(",");
+  if (luck && /^\d{1,15}$/.test(other)) {
+    seed = Number(other);
+    lucky.value = `seed ${seed}`;
+  }
+  if (own && own.length === inputs.length && own.every((each) => /^\d*\.?\d+(e-\d+)?$/.test(each) && Number(each) <= 1)) {
+    means = own.map(Number);
+    inputs.forEach((input, a) => { input.value = means[a]; });
+    root.querySelector("details").open = true;
+  }
+  if (link.given) show();
 
   const near = new IntersectionObserver(([entry]) => {
     if (!entry.isIntersecting) return;

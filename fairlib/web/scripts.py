@@ -25,6 +25,7 @@ from fairlib.engine.stepping import AnyPolicy, ArmsSession, GivenHorizon, Proble
 from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.layout import array_slice, as_action
 from fairlib.rules.rule import Rule
+from fairlib.web import link
 from fairlib.web.pcg64 import pcg64
 from fairlib.web.reader_rule import KINDS
 from fairlib.web.translate import CHANCE, NOTHING, REAL, TRUTH, WHOLE, Array, Function, Made, Native, Record, Script
@@ -305,7 +306,7 @@ def explorers() -> str:
     >>> "new Worker" in explorers()
     True
     """
-    return resources.files("fairlib.web").joinpath("live.js").read_text(encoding="utf-8")
+    return link() + resources.files("fairlib.web").joinpath("live.js").read_text(encoding="utf-8")
 
 
 _TABLES = ("wi_double", "ki_double", "fi_double", "we_double", "ke_double", "fe_double")

@@ -51,7 +51,7 @@ a { color: inherit !important; }
 .bd-content article.bd-article table.fair-table { font-size: 7.5pt; }
 .bd-content article.bd-article table.fair-table :is(td, th) { padding: 2px 4px; white-space: normal; }
 .sd-btn { display: none !important; }
-.live { font-size: 85%; text-align: center; }
+.address { font-size: 85%; text-align: center; overflow-wrap: anywhere; }
 """
 NOTE_PAPER = """
 @page { margin: 20mm 22mm 18mm; }
@@ -142,10 +142,10 @@ def article(html: Path, page: str, known: list[str], address: str) -> Tag:
     """
     found = BeautifulSoup((html / f"{page}.html").read_text(encoding="utf-8"), "html.parser").find("article")
     assert isinstance(found, Tag)
-    for explorer in found.select(".fair-explorer"):
-        if address and (picture := explorer.find("img")):
-            live = BeautifulSoup(f'<p class="live">To be moved at {escape(address)}{page}.html</p>', "html.parser")
-            picture.insert_after(live)
+    for place in found.select(".fair-explorer .address span"):
+        explorer = place.find_parent(class_="fair-explorer")
+        assert explorer
+        place.string = f"{address}{page if address else Path(page).name}.html#{explorer['id']}"
     answers_last(found)
     for part in found.select(UNWANTED):
         part.decompose()
