@@ -113,7 +113,7 @@ def test_the_record_is_of_these_trials():
 
 
 def test_the_page_says_what_the_record_says_of_fair_greedy():
-    page = " ".join((RECORD.parent / "trials.md").read_text(encoding="utf-8").split())
+    page = " ".join((RECORD.parent / "results.md").read_text(encoding="utf-8").split())
     rows = [row for row in read() if row["policy"] == "Fair-Greedy"]
     assert {row["runs"] for row in rows} == {str(FEWER)}
     assert f"its bounds bite from {min(int(row['horizon']) for row in rows):,} rounds on at the earliest" in page

@@ -15,14 +15,14 @@ from sphinx.transforms import SphinxTransform
 
 
 def papers(root: Path) -> dict[str, str]:
-    """Return the first author of each paper by its number: the heading above ``{results} N`` begins with the name.
+    """Return the first author of each paper by its number: the lines of ``{results}``.
 
     >>> list(papers(Path(__file__).parents[2]).items())[:2]
     [('1', 'Patil'), ('2', 'Wang')]
     """
     page = (root / "chapters" / "results.md").read_text(encoding="utf-8")
-    named = re.findall(r"^## (\S+) [^#]*?^```\{results\} (\S+)$", page, re.MULTILINE)
-    return {number: name for name, number in named}
+    (lines,) = re.findall(r"^```\{results\}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    return dict(line.split(": ", 1) for line in lines.splitlines())
 
 
 def entries(root: Path) -> dict[str, list[str]]:

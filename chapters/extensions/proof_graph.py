@@ -1,4 +1,4 @@
-"""The directive ``{proofs} CHAPTER``: a graph of which proof uses which statement, with links, and in words.
+"""The directive ``{proofs} CHAPTER``: a folded graph of which proof uses which statement, with links, and in words.
 
 A statement feeds another if the proof of the other names it, or names a formula from it or from its proof. A proof
 belongs to the statement before it, unless it begins with *Of* and another's name. The tests of a statement are those
@@ -283,7 +283,10 @@ def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
                 text += [nodes.Text(", " if i else ". Its proof uses "), link(each)]
             text += nodes.Text(f" ({WORDS.get(outcome, outcome)}).")
             outline += nodes.list_item("", text)
-        node.replace_self(with_words(drawn(shown, names) if shown else "", outline))
+        title = escape(app.env.titles[node["page"]].astext())
+        begun = nodes.raw("", f'<details class="map"><summary>{title}</summary>\n', format="html")
+        ended = nodes.raw("", "</details>\n", format="html")
+        node.replace_self([begun, *with_words(drawn(shown, names) if shown else "", outline), ended])
 
 
 def begin(app: Sphinx) -> None:

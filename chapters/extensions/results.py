@@ -1,13 +1,16 @@
-"""The directive ``{results} N``: each numbered item of paper N, its place in the book, its test and the outcome.
+"""The directive ``{results}``: each item of the papers and of the book, its place, its test and the outcome.
 
-The items are in ``chapters/items.csv``. An item's place is the label that equals its id. A test is named as pytest
-names it; a name without the brackets of a parametrised test stands for all its cases, and several names are separated
-by semicolons. For a figure or an experiment the column ``data`` says what it was run on.
+Its lines, ``number: author``, name the papers. The items are in ``chapters/items.csv``, and the book's own statements
+in ``chapters/statements.csv``. An item's place is the label that equals its id. A test is named as pytest names it; a
+name without the brackets of a parametrised test stands for all its cases, and several names are separated by
+semicolons. For a figure or an experiment the column ``data`` says what it was run on.
 """
 
 import csv
 import pathlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from html import escape
 
 import outcomes
 from docutils import nodes
@@ -15,8 +18,9 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-HEADINGS = ("In the paper", "In the book", "Run on", "Checked by", "Outcome")
-WIDTHS = (18, 24, 14, 29, 15)
+HEADINGS = ("Paper", "Item", "In the book", "Kind, data", "Outcome")
+WIDTHS = (9, 21, 40, 16, 14)
+SIGNS = {"passed": "✓", "failed": "✗", "holds": "✓", "falls": "✗", "repaired": "+"}  # any other: a ring
 
 
 class place(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its nodes so)
@@ -29,44 +33,98 @@ def read_items(root: pathlib.Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file, restval=""))
 
 
-class Results(SphinxDirective):
-    """Tabulate the items of one paper."""
+def own_statements(root: pathlib.Path) -> list[dict[str, str]]:
+    """Return the statements that are in no paper, as items."""
+    with (root / "chapters" / "statements.csv").open(newline="", encoding="utf-8") as file:
+        return [
+            {"id": row["label"], "number": "", "kind": "statement", "test": row["test"], "data": ""}
+            for row in csv.DictReader(file)
+        ]
 
-    required_arguments = 1
+
+def word(outcome: str) -> str:
+    """Return the word of a chip.
+
+    >>> word("passed as of 2 May 2026, commit abc1234"), word("not run since the last change"), word("")
+    ('passed', 'not run', 'no test')
+    """
+    return "not run" if outcome.startswith("not") else outcome.partition(" ")[0] or "no test"
+
+
+def chip(text: str, kind: str) -> nodes.inline:
+    """Return a status as a sign and words."""
+    sign = nodes.raw("", f'<span aria-hidden="true">{SIGNS.get(kind, "○")}</span> ', format="html")
+    return nodes.inline("", "", sign, nodes.Text(text), classes=["chip", kind])
+
+
+def summary(found: Sequence[str]) -> str:
+    """Count the outcomes, and say of what state of the book they are.
+
+    >>> summary(["passed on these sources", "", "failed on these sources"])
+    '3 items: 1 passed, 1 failed, 0 not run, 1 without a test. Outcomes are on these sources.'
+    """
+    count = Counter(map(word, found))
+    said = sorted({outcome.partition(" ")[2] for outcome in found if outcome and word(outcome) != "not run"})
+    states = f" Outcomes are {' or '.join(said)}." if said else ""
+    skipped = f", {count['skipped']} skipped" if count["skipped"] else ""
+    return (
+        f"{len(found)} items: {count['passed']} passed, {count['failed']} failed{skipped}, {count['not run']} not run, "
+        f"{count['no test']} without a test.{states}"
+    )
+
+
+class Results(SphinxDirective):
+    """Tabulate the items."""
+
+    has_content = True
 
     def run(self) -> list[nodes.Node]:
         """Build the table, with a ``place`` for each link."""
         root = pathlib.Path(self.env.srcdir)
         known = outcomes.known(root)
         self.env.note_reread()  # outcomes and labels change while this page's own text does not
-        rows = []
-        for item in read_items(root):
-            if item["paper"] != self.arguments[0]:
-                continue
+        papers = dict(line.split(": ", 1) for line in self.content)
+        rows, found, named = [], [], []
+        for item in [*read_items(root), *own_statements(root)]:
             tests = outcomes.tests_of(item)
-            names = [part for test in tests for part in in_words(test)] or [nodes.emphasis("", "none yet")]
-            outcome = outcomes.verdict(tests, known)
-            cells = [
-                nodes.Text(item["number"]),
-                place("", label=item["id"]),
-                nodes.Text(item["data"]),
-                nodes.inline("", "", *names),
-                nodes.inline(outcome, outcome, classes=["outcome", *outcome.split()[:1]]),
-            ]
-            rows.append(cells)
-        if not rows:
-            raise self.error(f"no item of paper {self.arguments[0]!r} in items.csv")
-        return [table(HEADINGS, WIDTHS, rows)]
+            found.append(outcomes.verdict(tests, known))
+            named.append(folded(tests))
+            what = nodes.inline("", item["kind"] + (f", {item['data']}" if item["data"] else ""))
+            rows.append(
+                [
+                    nodes.Text(papers[item["paper"]] if "paper" in item else "this book"),
+                    nodes.Text(item["number"]) if item["number"] else place("", label=item["id"], titled=True),
+                    place("", label=item["id"]),
+                    what,
+                    chip(word(found[-1]), word(found[-1]).partition(" ")[0]),
+                ]
+            )
+        made = table(HEADINGS, WIDTHS, rows)
+        made["classes"].append("filtered")
+        for row, names in zip(list(made.findall(nodes.row))[1:], named, strict=True):
+            row[-1] += names
+        return [nodes.paragraph("", "", nodes.strong("", summary(found))), *filters(("Paper", 0), ("Outcome", 4)), made]
 
 
-def in_words(test: str) -> list[nodes.Node]:
-    """Write the name of a test so that a narrow column can break it: its file, and what it says.
+def filters(*columns: tuple[str, int]) -> list[nodes.Node]:
+    """Return the controls with which ``filters.js`` filters the table below: by some columns, and by words."""
+    choices = "".join(
+        f'<label>{name} <select name="{name.lower()}" data-column="{column}">'
+        '<option value="">all</option></select></label>'
+        for name, column in columns
+    )
+    words = '<label>Words <input type="search" name="words"></label>'
+    form = f'<form class="filters" hidden>{choices}{words} <output></output></form>\n'
+    return [nodes.raw("", form, format="html")]
 
-    >>> [part.astext() for part in in_words("tests/test_shares.py::test_the_promise_is_kept")]
-    ['tests/test_shares.py', 'the promise is kept']
-    """
-    file, _, name = test.partition("::")
-    return [nodes.literal(file, file), nodes.Text(name.removeprefix("test_").replace("_", " "))]
+
+def folded(tests: list[str]) -> list[nodes.Node]:
+    """Return the names of tests, folded."""
+    if not tests:
+        return []
+    count = f"{len(tests)} test{'s' if len(tests) > 1 else ''}"
+    names = "<br>".join(f"<code>{escape(test)}</code>" for test in tests)
+    return [nodes.raw("", f"<details><summary>{count}</summary>{names}</details>", format="html")]
 
 
 def table(headings: Sequence[str], widths: Sequence[int], rows: Iterable[Iterable[nodes.Node]]) -> nodes.table:
@@ -101,6 +159,10 @@ def link(app: Sphinx, doctree: nodes.document, page: str) -> None:
         target, anchor, name = destination(app, node["label"])
         chapter = app.env.titles[target].astext()
         name = name if name == chapter else f"{name}, {chapter}"
+        if node.get("titled"):
+            said = getattr(app.env, "fair_statements", {}).get(target, {}).get(node["label"], {})  # see proof_graph.py
+            node.replace_self(nodes.Text(said.get("title") or name))
+            continue
         node.replace_self(make_refnode(app.builder, page, target, anchor, nodes.Text(name)))
 
 

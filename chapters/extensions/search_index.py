@@ -18,7 +18,7 @@ from written import MADE
 FILE = "_static/places.js"
 UNWANTED = (
     "h1, h2, h3, h4, .admonition-title, script, style, button, input, nav, svg, pre, .headerlink, .section-number, "
-    ".fair-explorer, .fair-answers, .cell_input, .controls, .toctree-wrapper, .outcome, details"
+    ".fair-explorer, .fair-answers, .cell_input, .controls, .toctree-wrapper, table.filtered, form, details"
 )
 PLACES = "section:has(> :is(h1, h2, h3, h4)), div.admonition[id]:is(.proof, .exercise), p[id^=e-], dt[id]"
 INLINE = {"a", "b", "code", "em", "i", "span", "strong", "sub", "sup"}

@@ -93,7 +93,7 @@ class Status(SphinxDirective):
             case other:
                 raise self.error(f"there is no part {other!r}")
         part = nodes.container()
-        self.state.nested_parse(StringList(lines, "chapters/status.md"), self.content_offset, part)
+        self.state.nested_parse(StringList(lines, "chapters/results.md"), self.content_offset, part)
         return list(part.children)
 
 

@@ -147,9 +147,16 @@ def test_page_needs_no_server(book: Path, browser: webdriver.Chrome) -> None:
 WIDE = ".proof-map, .pst-scrollable-table-container"
 
 
-@pytest.mark.parametrize(("page", "width"), [("map", 390), ("map", 1280), ("notation", 390), ("speed", 390)])
+@pytest.mark.parametrize(("page", "width"), [("results", 390), ("results", 1280), ("notation", 390), ("speed", 390)])
 def test_what_is_wide_fades_and_can_be_scrolled(page: str, width: int, site: str, browser: webdriver.Chrome) -> None:
     visit(browser, f"{site}/chapters/{page}.html", width=width)
+    browser.execute_async_script(
+        """
+        const [done] = arguments;
+        document.querySelectorAll("article details.map").forEach((fold) => { fold.open = true; });
+        setTimeout(done, 500); // until the boxes that came to sight are measured
+        """
+    )
     boxes = browser.execute_script(
         """
         return [...document.querySelectorAll(`article :is(${arguments[0]})`)]
@@ -165,3 +172,26 @@ def test_what_is_wide_fades_and_can_be_scrolled(page: str, width: int, site: str
     browser.execute_script("arguments[0].focus()", boxes[0])
     ActionChains(browser).send_keys(Keys.ARROW_RIGHT * 3).perform()
     WebDriverWait(boxes[0], 5).until(lambda box: "more-left" in (box.get_attribute("class") or "").split())
+
+
+def test_a_table_is_filtered_by_the_keyboard_and_the_address_says_how(site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/chapters/results.html", width=390)
+    seen = """
+        const rows = [...document.querySelectorAll("table.filtered tbody tr")];
+        return [rows.filter((row) => row.checkVisibility()).map((row) => row.cells[0].textContent.trim()), rows.length];
+    """
+    papers, every = browser.execute_script(seen)
+    assert len(papers) == every > 200
+    browser.find_element(By.CSS_SELECTOR, ".filters [name=paper]").send_keys("Wang")
+    papers, _ = browser.execute_script(seen)
+    assert 10 < len(papers) < every
+    assert set(papers) == {"Wang"}
+    words = browser.find_element(By.CSS_SELECTOR, ".filters [name=words]")
+    words.send_keys("lemma")
+    fewer, _ = browser.execute_script(seen)
+    assert 0 < len(fewer) < len(papers)
+    assert browser.current_url.endswith("#paper=Wang&words=lemma")
+    assert browser.find_element(By.CSS_SELECTOR, ".filters output").text == f"{len(fewer)} of {every} rows"
+    browser.refresh()
+    assert browser.execute_script(seen)[0] == fewer
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 390

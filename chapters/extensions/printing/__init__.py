@@ -20,9 +20,10 @@ from bs4 import BeautifulSoup, Tag
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 UNWANTED = (
-    "script, style, button, input, .headerlink, .controls, details.code, .fair-answers, .toctree-wrapper, [role=status]"
+    "script, style, button, input, form.filters, .headerlink, .controls, details.code, .fair-answers, "
+    ".toctree-wrapper, [role=status]"
 )
-LEFT_OUT = {f"chapters/{page}" for page in ("api", "cards", "figures", "map", "status", "teaching")}  # for a screen
+LEFT_OUT = {f"chapters/{page}" for page in ("api", "cards", "figures", "teaching")}  # for a screen
 NOTE = "chapters/note"  # a paper of its own
 
 PAPER = """
