@@ -93,45 +93,56 @@ addEventListener("DOMContentLoaded", () => {
   CSS.highlights.set("found", found);
 })();
 
-// What is wider than its line scrolls in a box of its own, which says on which side it goes on.
+// What is wider than its line scrolls in a box of its own, which says on which side it goes on. The browser leaves what is
+// far from the screen for later (book.css); such a part is measured when it comes near, or it would all be laid out at once.
 (() => {
-  const scrolling = "mjx-container, .cell_output pre, div.highlight pre, .proof-map, .pst-scrollable-table-container";
+  const scrolling = "mjx-container, .cell_output pre, .cell_output > .output, div.highlight pre, .proof-map, .pst-scrollable-table-container";
+  const later = ".bd-article > section > section, .bd-article dl.py:not(dl dl)";
+  const formulas = "mjx-container:not([display])";
   const edge = (box) => {
     const rest = box.scrollWidth - box.clientWidth;
     box.classList.toggle("more-left", box.scrollLeft > 2);
     box.classList.toggle("more-right", box.scrollLeft < rest - 2);
   };
-  const fit = () => {
-    for (const box of document.querySelectorAll(`.bd-article :is(${scrolling})`)) {
-      if (box.matches("mjx-container:not([display])")) {
-        box.classList.remove("wide");
-        const line = box.parentElement.closest("p, li, dd, td, th, div, figcaption, summary, h1, h2, h3");
-        box.classList.toggle("wide", line !== null && box.getBoundingClientRect().width > line.clientWidth);
-      }
-      if (box.matches(".cell_output pre")) { // a table that was printed, on a line as long as Python's may be
-        box.style.fontSize = "";
-        const fits = box.clientWidth / box.scrollWidth;
-        if (fits > .8 && fits < 1) box.style.fontSize = `${parseFloat(getComputedStyle(box).fontSize) * fits * .99}px`;
-      }
-      const wide = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX === "auto";
-      if (!wide) {
-        box.classList.remove("more-left", "more-right");
-        if (box.matches("mjx-container, .pst-scrollable-table-container")) box.removeAttribute("tabindex");
-        continue;
-      }
-      if (!box.dataset.scrolls) box.addEventListener("scroll", () => edge(box), { passive: true });
-      box.dataset.scrolls = "yes";
-      box.tabIndex = 0; // what scrolls is to be reached by the keyboard
-      edge(box);
+  const line = (box) => box.parentElement.closest("p, li, dd, td, th, div, figcaption, summary, h1, h2, h3");
+  const fit = (boxes) => { // all is read before any of it is written: each change between two readings costs a layout
+    const inline = boxes.filter((box) => box.matches(formulas)), printed = boxes.filter((box) => box.matches(".cell_output pre"));
+    for (const box of inline) box.classList.remove("wide");
+    for (const box of printed) box.style.fontSize = "";
+    const wide = inline.filter((box) => box.getBoundingClientRect().width > (line(box)?.clientWidth ?? Infinity));
+    const sizes = printed.map((box) => [box, box.clientWidth / box.scrollWidth, parseFloat(getComputedStyle(box).fontSize)]);
+    for (const box of wide) box.classList.add("wide");
+    for (const [box, fits, size] of sizes) { // a table that was printed, on a line as long as Python's may be
+      if (fits > .8 && fits < 1) box.style.fontSize = `${size * fits * .99}px`;
     }
+    const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX === "auto");
+    boxes.forEach((box, i) => {
+      if (scrolls[i]) {
+        if (!box.dataset.scrolls) box.addEventListener("scroll", () => edge(box), { passive: true });
+        box.dataset.scrolls = "yes";
+        box.tabIndex = 0; // what scrolls is to be reached by the keyboard
+        edge(box);
+      } else if (box.dataset.scrolls || box.hasAttribute("tabindex")) {
+        box.classList.remove("more-left", "more-right");
+        box.removeAttribute("tabindex");
+      }
+    });
   };
-  document.fonts.ready.then(fit);
-  document.addEventListener("toggle", fit, true); // what is folded away has no width
+  const within = (part) => [...part.querySelectorAll(`:is(${scrolling})`)];
+  const skipped = (part) => part.firstElementChild?.checkVisibility?.({ contentVisibilityAuto: true }) === false;
+  const near = () => {
+    const away = new Set([...document.querySelectorAll(later)].filter(skipped));
+    const inside = (box) => { for (let part = box.closest(later); part; part = part.parentElement.closest(later)) if (away.has(part)) return true; };
+    fit([...document.querySelectorAll(".bd-article")].flatMap(within).filter((box) => !inside(box)));
+  };
+  document.fonts.ready.then(near);
+  document.addEventListener("contentvisibilityautostatechange", (event) => event.skipped || fit(within(event.target)));
+  document.addEventListener("toggle", ({ target }) => fit(within(target)), true); // what is folded away has no width
   let width = innerWidth;
   addEventListener("resize", () => {
     if (innerWidth === width) return;
     width = innerWidth;
-    fit();
+    near();
   });
 })();
 

@@ -1,8 +1,6 @@
 // The search of the book, in the place of Sphinx's: it finds places (search_index.py), not pages. A place must have all words of
 // the query, or as many as any place has. What a place is called counts most, and a rare word more than a common one.
 const Search = {
-  setIndex: () => {}, // Sphinx's index, which the theme loads on each page
-
   weights: { function: 0.4, exercise: 0.6, word: 0.7 }, // the text comes first
   again: /\/(bibliography|cards|figures|index|map|results|status|teaching)$/, // what is there stands elsewhere too
   aside: /, (Patil|Wang|Grazzi|Chen|\p{Ll}+)$/u, // in the name of a place: whose it is, or of what kind

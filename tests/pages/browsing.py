@@ -23,15 +23,34 @@ PAGES = [
 ]
 each_page = pytest.mark.parametrize("page", PAGES)
 
+AT_ONCE = """
+new MutationObserver((_, watch) => {
+  if (!document.head) return;
+  watch.disconnect();
+  document.head.append(document.createElement("style"));
+  document.head.lastChild.textContent = "* { content-visibility: visible !important; }";
+}).observe(document, { childList: true, subtree: true });
+"""
 
-def visit(browser: webdriver.Chrome, url: str, scheme: str = "light", width: int = 1280, height: int = 900) -> None:
-    """Open a page, and wait until its pictures are there."""
+
+def visit(
+    browser: webdriver.Chrome,
+    url: str,
+    scheme: str = "light",
+    width: int = 1280,
+    height: int = 900,
+    later: bool = False,
+) -> None:
+    """Open a page, and wait until its pictures are there, and all of it is laid out unless `later` is true."""
     use_screen(browser, width, height)
     use_scheme(browser, scheme)
     browser.get("about:blank")
     for log in ("browser", "performance"):
         browser.get_log(log)
+    before = {} if later else browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": AT_ONCE})
     browser.get(url)
+    if before:
+        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", before)
     browser.execute_async_script(
         """
         const done = arguments[0];

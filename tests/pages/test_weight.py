@@ -1,0 +1,49 @@
+"""What a page loads before it can be read."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.support.wait import WebDriverWait
+
+from pages.browsing import PAGES, ROOT, visit
+
+COMPRESSED = (".html", ".js", ".css", ".json", ".svg")
+
+
+def weights(browser: webdriver.Chrome, site: str) -> dict[str, int]:
+    """Return the bytes of each file that was asked for since `visit`, as a server sends them."""
+    found = {}
+    for entry in browser.get_log("performance"):
+        message = json.loads(entry["message"])["message"]
+        url = message["params"].get("request", {}).get("url", "")
+        if message["method"] == "Network.requestWillBeSent" and url.startswith(site):
+            name = url.removeprefix(site + "/").partition("?")[0].partition("#")[0]
+            data = (ROOT / "_build" / "html" / name).read_bytes()
+            found[name] = len(gzip.compress(data, 6) if Path(name).suffix in COMPRESSED else data)
+    return found
+
+
+CHAPTERS = [page for page in PAGES if (ROOT / page).with_suffix(".md").read_text(encoding="utf-8").startswith("---")]
+
+
+@pytest.mark.parametrize("page", [*CHAPTERS, "chapters/api.html"])
+def test_a_page_can_be_read_after_600_kilobytes(page: str, site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/{page}", width=390, height=844)
+    loaded = weights(browser, site)
+    assert page in loaded  # or nothing was weighed
+    assert sum(loaded.values()) <= 600_000, sorted(loaded.items(), key=lambda each: -each[1])[:8]
+    unused = ("fontawesome", "searchindex", "places.js", "thebe", "design-tabs", "brython")
+    assert not [name for name in loaded for word in unused if word in name]
+
+
+def test_what_is_far_from_the_screen_is_laid_out_when_it_comes_near(site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/chapters/shares.html", width=390, height=844, later=True)
+    shown = "return document.querySelector(arguments[0]).checkVisibility({contentVisibilityAuto: true})"
+    assert not browser.execute_script(shown, "#exercises > h2")
+    browser.execute_script("location.hash = 'exercises'")
+    WebDriverWait(browser, 10).until(lambda browser: browser.execute_script(shown, "#exercises > h2"))
+    top = browser.execute_script("return document.querySelector('#exercises').getBoundingClientRect().top")
+    assert 0 <= top < 200  # below the bar of buttons
