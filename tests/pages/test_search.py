@@ -110,3 +110,9 @@ def test_what_the_search_shows_is_text(book: Path, site: str, browser: webdriver
                 ), each.text
             assert any(each.find_elements(By.TAG_NAME, "mark") for each in shown)
     assert not errors(browser)
+
+
+def test_what_the_search_shows_fits_a_phone(site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/search.html?q=regret", width=320)
+    WebDriverWait(browser, 20).until(lambda browser: browser.find_elements(By.CSS_SELECTOR, "ul.search li"))
+    assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
