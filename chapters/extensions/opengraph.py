@@ -1,4 +1,4 @@
-"""Description of each page in its head: Open Graph tags, and the description that search engines read.
+"""Description of each page in its head: tags for social cards, and the description that search engines read.
 
 The description is the page's first paragraph without formulas. A picture needs the book's public address, which is
 ``html_baseurl``. The library sphinxext-opengraph is not used: it cuts a description within a word, puts headings and
@@ -8,6 +8,7 @@ labels into it, and writes an address that is not absolute where ``html_baseurl`
 from html import escape
 from typing import Any
 
+import cover
 from docutils import nodes
 from sphinx.application import Sphinx
 
@@ -26,11 +27,15 @@ def describe(app: Sphinx, page: str, template: str, context: dict[str, Any], doc
     if text:
         tags["og:description"] = text
         context["metatags"] += f'<meta name="description" content="{escape(text)}">\n'
+    cards = {"twitter:card": "summary"}
     if app.config.html_baseurl:
-        tags["og:url"] = context["pageurl"]
-        tags["og:image"] = app.config.html_baseurl + "_static/front-page.svg"
-    for name, said in tags.items():
-        context["metatags"] += f'<meta property="{name}" content="{escape(said)}">\n'
+        tags |= {"og:url": context["pageurl"], "og:image": app.config.html_baseurl + cover.CARD}
+        tags |= {"og:image:width": str(cover.CARD_SIZE[0]), "og:image:height": str(cover.CARD_SIZE[1])}
+        tags["og:image:alt"] = "Fair bandits: whom two policies show, round by round"
+        cards["twitter:card"] = "summary_large_image"
+    for kind, named in (("property", tags), ("name", cards)):
+        for name, said in named.items():
+            context["metatags"] += f'<meta {kind}="{name}" content="{escape(said)}">\n'
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

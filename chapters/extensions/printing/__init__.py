@@ -35,6 +35,8 @@ html, body { background: white; }
 .bd-main, .bd-main .bd-content { display: block !important; }
 .bd-main .bd-content, .bd-main .bd-content article.bd-article { max-width: none; width: auto; }
 .front { page: front; text-align: center; font-family: var(--pst-font-family-heading); }
+.front .fair-cover { margin-bottom: 20mm; }
+.part .fair-cover { display: none; }
 .part { break-before: page; }
 .with-numbers ul { padding: 0; list-style: none; }
 .with-numbers a { display: flex; align-items: baseline; gap: .5em; text-decoration: none; }
@@ -210,11 +212,13 @@ def one_page(html: Path, parts: list[tuple[str, str, Tag]], numbers: dict[str, i
     )
     bodies = "".join(f'<div class="part">{body}</div>' for _, _, body in parts)
     title = parts[0][1]
+    band = parts[0][2].select_one(".fair-cover")  # of the landing page: on paper it is on the cover alone
+    cover = str(band) if band else ""
     return in_styles(
         html,
         title,
         heads,
-        f'<div class="front"><h1>{escape(title)}</h1><p>A companion to papers on fair bandits</p></div>'
+        f'<div class="front">{cover}<h1>{escape(title)}</h1><p>A textbook that runs</p><p>The fairlib authors</p></div>'
         f'<nav class="part with-numbers"><h1>Contents</h1><ul>{contents}</ul></nav>{bodies}',
     )
 
