@@ -280,7 +280,11 @@ const attach = (root) => {
     inputs.forEach((input, a) => { input.value = means[a]; });
     root.querySelector("details").open = true;
   }
-  if (link.given) show();
+  if (link.given) { // after the page has loaded, or its other scripts may keep the answer waiting until it seems too late
+    root.setAttribute("aria-busy", "true");
+    if (document.readyState === "complete") show();
+    else addEventListener("load", () => setTimeout(show));
+  }
 
   const near = new IntersectionObserver(([entry]) => {
     if (!entry.isIntersecting) return;
