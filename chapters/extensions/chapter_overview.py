@@ -171,7 +171,7 @@ def diagram(app: Sphinx, page: str) -> list[nodes.Node]:
                 text += make_refnode(app.builder, page, other, "", nodes.Text(names[other]["title"]))
         text += nodes.Text("." if before else " needs no other chapter.")
         outline += nodes.list_item("", text)
-    return with_words(picture, outline)
+    return with_words(picture, outline, "Map of the chapters")
 
 
 def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:

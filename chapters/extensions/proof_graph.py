@@ -216,11 +216,11 @@ def drawn(
     )
 
 
-def with_words(picture: str, outline: nodes.bullet_list) -> list[nodes.Node]:
+def with_words(picture: str, outline: nodes.bullet_list, title: str) -> list[nodes.Node]:
     """Return a picture, if there is one, and below it, folded, a list that says the same."""
-    region = f'<div class="proof-map" tabindex="0" role="region" aria-label="Map">{picture}</div>\n' if picture else ""
+    region = f'<div class="proof-map" tabindex="0" role="region" aria-label="{title}">{picture}</div>\n'
     return [
-        nodes.raw("", f"{region}<details><summary>The same in words</summary>\n", format="html"),
+        nodes.raw("", f"{region if picture else ''}<details><summary>The same in words</summary>\n", format="html"),
         outline,
         nodes.raw("", "</details>\n", format="html"),
     ]
@@ -286,7 +286,7 @@ def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
         title = escape(app.env.titles[node["page"]].astext())
         begun = nodes.raw("", f'<details class="map"><summary>{title}</summary>\n', format="html")
         ended = nodes.raw("", "</details>\n", format="html")
-        node.replace_self([begun, *with_words(drawn(shown, names) if shown else "", outline), ended])
+        node.replace_self([begun, *with_words(drawn(shown, names) if shown else "", outline, f"Map: {title}"), ended])
 
 
 def begin(app: Sphinx) -> None:
