@@ -51,8 +51,8 @@ def test_what_is_not_allowed_would_be_seen():
 
 
 def test_the_page_of_the_data_states_the_terms_of_each():
-    page = (ROOT / "chapters" / "data.md").read_text(encoding="utf-8")
-    entries = re.split(r"^### ", page, flags=re.MULTILINE)[1:]
+    page = (ROOT / "chapters" / "figures.md").read_text(encoding="utf-8")
+    entries = re.split(r"^#### ", page, flags=re.MULTILINE)[1:]
     sources = [each for each in entries if "*Terms:*" in each]
     assert len(re.findall(r"^\* \*Terms:\* \S", page, re.MULTILINE)) == 8
     assert len(sources) >= 6

@@ -134,9 +134,12 @@ def test_each_chapter_that_computes_asks_for_one_guess(chapter: str) -> None:
         assert re.search(r'^    f".*\{', cell.source, re.MULTILINE), "the answer is not what the page computes"
 
 
-def test_on_paper_the_answer_is_open(tmp_path: Path) -> None:
+def test_on_paper_the_answer_is_at_the_end(tmp_path: Path) -> None:
     asked = Guess("How many?", "It is 87.", 0, 100)._repr_html_()
-    (tmp_path / "page.html").write_text(f"<article>{asked}</article>", encoding="utf-8")
-    (answer,) = printing.article(tmp_path, "page", ["page"], "").select("details")
-    assert answer.has_attr("open")
-    assert "It is 87." in answer.text
+    (tmp_path / "page.html").write_text(f"<article>{asked}<p>More.</p></article>", encoding="utf-8")
+    chapter = printing.article(tmp_path, "page", ["page"], "")
+    assert not chapter.select("details")
+    before, _, after = chapter.get_text(" ").partition("More.")
+    assert "87" not in before
+    assert "How many?" in before
+    assert after.split() == ["Answers", "How", "many?", "It", "is", "87."]
