@@ -94,7 +94,7 @@ addEventListener("DOMContentLoaded", () => {
 })();
 
 // What is wider than its line scrolls in a box of its own, which says on which side it goes on. The browser leaves what is
-// far from the screen for later (book.css); such a part is measured when it comes near, or it would all be laid out at once.
+// far from the screen for later (book.css); such a part is measured when it comes near, or when the page is at rest.
 (() => {
   const scrolling = "mjx-container, .cell_output pre, .cell_output > .output, div.highlight pre, .proof-map, .pst-scrollable-table-container";
   const later = ".bd-article > section > section, .bd-article dl.py:not(dl dl)";
@@ -135,7 +135,16 @@ addEventListener("DOMContentLoaded", () => {
     const inside = (box) => { for (let part = box.closest(later); part; part = part.parentElement.closest(later)) if (away.has(part)) return true; };
     fit([...document.querySelectorAll(".bd-article")].flatMap(within).filter((box) => !inside(box)));
   };
+  const rest = () => { // one section at a time, so that the browser answers in between
+    const part = [...document.querySelectorAll(later)].find(skipped);
+    if (!part) return;
+    const section = part.closest(".bd-article > section > section");
+    for (const each of [section, ...section.querySelectorAll(later)]) each.classList.add("near");
+    fit(within(section));
+    requestIdleCallback(rest);
+  };
   document.fonts.ready.then(near);
+  addEventListener("load", () => window.requestIdleCallback?.(rest));
   document.addEventListener("contentvisibilityautostatechange", (event) => event.skipped || fit(within(event.target)));
   document.addEventListener("toggle", ({ target }) => fit(within(target)), true); // what is folded away has no width
   let width = innerWidth;

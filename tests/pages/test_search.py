@@ -101,7 +101,7 @@ def test_the_search_leads_to_places(site: str, browser: webdriver.Chrome) -> Non
 
 def test_what_the_search_shows_is_text(book: Path, site: str, browser: webdriver.Chrome) -> None:
     for at in (site, book.as_uri()):
-        for query in ("yeast", "fairness regret", "dice"):
+        for query in ("yeast", "fairness regret", "posterior"):
             shown = [hit.find_element(By.CLASS_NAME, "context") for hit in search(browser, at, query)]
             assert len(shown) >= 3
             for each in shown:

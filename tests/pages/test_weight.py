@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from selenium import webdriver
+from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
 from pages.browsing import PAGES, ROOT, visit
@@ -39,11 +40,24 @@ def test_a_page_can_be_read_after_600_kilobytes(page: str, site: str, browser: w
     assert not [name for name in loaded for word in unused if word in name]
 
 
-def test_what_is_far_from_the_screen_is_laid_out_when_it_comes_near(site: str, browser: webdriver.Chrome) -> None:
+def test_what_is_far_from_the_screen_is_laid_out_last(site: str, browser: webdriver.Chrome) -> None:
+    seen = "document.querySelector('#exercises > h2').checkVisibility({ contentVisibilityAuto: true })"
+    source = f"addEventListener('DOMContentLoaded', () => {{ window.seenAtFirst = {seen}; }});"
+    before = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": source})
     visit(browser, f"{site}/chapters/shares.html", width=390, height=844, later=True)
-    shown = "return document.querySelector(arguments[0]).checkVisibility({contentVisibilityAuto: true})"
-    assert not browser.execute_script(shown, "#exercises > h2")
-    browser.execute_script("location.hash = 'exercises'")
-    WebDriverWait(browser, 10).until(lambda browser: browser.execute_script(shown, "#exercises > h2"))
-    top = browser.execute_script("return document.querySelector('#exercises').getBoundingClientRect().top")
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", before)
+    assert browser.execute_script("return window.seenAtFirst") is False
+    WebDriverWait(browser, 30).until(lambda browser: browser.execute_script(f"return {seen}"))
+    headings = browser.find_elements(By.CSS_SELECTOR, "article h2")
+    assert len(headings) > 5
+    assert all(heading.accessible_name == heading.text.rstrip("#") for heading in headings)
+
+
+@pytest.mark.parametrize("place", ["#what-learning-costs-beyond-the-promise", "#exercises"])
+def test_what_is_laid_out_later_does_not_move_what_is_read(place: str, site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/chapters/shares.html{place}", width=390, height=844, later=True)
+    seen = "(heading) => heading.checkVisibility({ contentVisibilityAuto: true })"
+    script = f"return [...document.querySelectorAll('article h2')].every({seen})"
+    WebDriverWait(browser, 30).until(lambda browser: browser.execute_script(script))
+    top = browser.execute_script("return document.querySelector(arguments[0]).getBoundingClientRect().top", place)
     assert 0 <= top < 200  # below the bar of buttons
