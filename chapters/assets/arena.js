@@ -125,6 +125,11 @@ addEventListener("DOMContentLoaded", () => {
     drawFronts(game, rows);
   }
 
+  // The table fades at the side on which it goes on.
+  const results = find(".scroll"), edge = () => results.classList.toggle("more-right", results.scrollLeft < results.scrollWidth - results.clientWidth - 2);
+  results.addEventListener("scroll", edge, { passive: true });
+  for (const each of [results, find("table")]) new ResizeObserver(edge).observe(each);
+
   // Two measures against each other.
   function drawFronts(game, rows) {
     const box = find(".fronts"), wide = Math.min(Math.max(root.clientWidth - 24, 260), 640), high = 330, left = 56, low = 44;

@@ -12,6 +12,7 @@ import runtime_js
 from axe_core_python.selenium import Axe
 from engines import in_every_browser
 from selenium.webdriver.support.select import Select
+from selenium.webdriver.support.wait import WebDriverWait
 
 import fairlib as fl
 from fairlib.book.playground import EXAMPLE
@@ -163,3 +164,11 @@ def test_it_is_accessible_and_fits(width, link, page, browser):
     found = Axe().run(browser)["violations"]
     assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+def test_the_table_fades_where_it_goes_on(page, browser):
+    visit(browser, page, "", 390)
+    table = find(browser, ".scroll")
+    WebDriverWait(browser, 5).until(lambda _: "more-right" in table.get_attribute("class"))
+    browser.execute_script("arguments[0].scrollLeft = 1e6", table)
+    WebDriverWait(browser, 5).until(lambda _: "more-right" not in table.get_attribute("class"))
