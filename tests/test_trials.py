@@ -124,7 +124,7 @@ def test_the_page_says_what_the_record_says_of_fair_greedy():
     assert "loses less than a thousandth of what they allow" in page
 
 
-# The court on trial: what is wrong must be found to be wrong ---------------------------------------------------------
+# What is wrong must be found to be wrong --------------------------------------------------------------------------
 
 
 def test_a_bound_on_the_mean_that_a_paper_misprinted_is_violated():
