@@ -43,6 +43,13 @@
   }
 })();
 
+// The theme's sidebar holds the title and the search as well as the contents, so it is a region of its own.
+(() => {
+  const sidebar = document.getElementById("pst-primary-sidebar");
+  sidebar?.setAttribute("role", "region");
+  sidebar?.setAttribute("aria-label", "Site");
+})();
+
 // The button of a fold is named by what it opens (sphinx-togglebutton calls each "Toggle hidden content").
 addEventListener("DOMContentLoaded", () => {
   for (const button of document.querySelectorAll(".bd-article .admonition-title > .toggle-button")) {
