@@ -145,7 +145,7 @@ addEventListener("DOMContentLoaded", () => {
   const rest = () => { // one section at a time, so that the browser answers in between
     const part = [...document.querySelectorAll(later)].find(skipped);
     if (!part) return;
-    const section = part.closest(".bd-article > section > section");
+    const section = part.closest(".bd-article > section > section") ?? part;
     for (const each of [section, ...section.querySelectorAll(later)]) each.classList.add("near");
     fit(within(section));
     requestIdleCallback(rest);

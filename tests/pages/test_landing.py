@@ -7,7 +7,6 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 from selenium import webdriver
-from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
@@ -71,10 +70,9 @@ def test_a_preview_of_a_statement_looks_as_the_statement(site: str, browser: web
         const icon = getComputedStyle(arguments[0].firstElementChild, "::before").content;
         return [borderLeft, backgroundColor, fontFamily, icon];
     """
-    ActionChains(browser).move_by_offset(0, 0).perform()  # no link is under the pointer
     link = browser.find_element(By.CSS_SELECTOR, "article a.internal[href$='#thm-ucb1']")
     browser.execute_script("arguments[0].focus({ focusVisible: true })", link)
-    shown = WebDriverWait(browser, 20).until(
+    shown = WebDriverWait(browser, 5).until(
         lambda browser: browser.find_elements(By.CSS_SELECTOR, ".preview:not([hidden]) > .proof.theorem")
     )
     on_page = browser.find_element(By.CSS_SELECTOR, "article .proof.theorem")
