@@ -117,24 +117,29 @@ def kl_upper(mean: float, level: float) -> float:
     Returns
     -------
     float
-        The x, at most 1e-15 too large.
+        The x, to within 1e-15.
 
     Examples
     --------
     >>> round(kl_upper(0.5, math.log(2)), 6), round(kl_upper(0.0, math.log(2)), 6)
     (0.933013, 0.5)
     """
-    low, high = min(max(mean, 0.0), 1.0), 1.0
-    mean = low
-    for _ in range(50):  # halves
-        x = 0.5 * (low + high)
-        divergence = mean * math.log(mean / x) if mean > 0.0 else 0.0
-        divergence += (1.0 - mean) * math.log((1.0 - mean) / (1.0 - x)) if mean < 1.0 and x < 1.0 else 0.0
-        if divergence > level:
-            high = x
-        else:
-            low = x
-    return high
+    mean = min(max(mean, 0.0), 1.0)
+    if mean == 1.0:
+        return 1.0
+    # Newton's method. Above the mean, kl(mean, x) rises and is convex in x, so a step from a point above the end leads
+    # to a lower point that is still above it. The first point is the smaller of two upper bounds: that of Pinsker's
+    # inequality, and that which follows from mean ln(mean / x) >= mean ln(mean).
+    entropy = (-mean * math.log(mean) if mean > 0.0 else 0.0) - (1.0 - mean) * math.log1p(-mean)
+    x = min(mean + math.sqrt(0.5 * level), 1.0 - math.exp(-(level + entropy) / (1.0 - mean)))
+    while mean < x < 1.0:
+        excess = (1.0 - mean) * math.log1p((x - mean) / (1.0 - x)) - level
+        excess -= mean * math.log1p((x - mean) / mean) if mean > 0.0 else 0.0
+        lower = x - excess * x * (1.0 - x) / (x - mean)
+        if not lower < x:  # up to rounding, x is the end
+            break
+        x = lower
+    return max(x, mean)
 
 
 @rule
