@@ -104,7 +104,7 @@ _build/pages.done: $(CHECKED) | _build/book.done
 test-full: .venv/lock.done
 	@PROPERTIES=full FUZZ=full $(BIN)/pytest tests
 	@TRIALS=full $(BIN)/pytest -n0 tests/test_trials.py -k holds
-	@$(BIN)/python tests/bound_trials.py
+	@PYTHONPATH=tests $(BIN)/python -m bound_trials
 
 # Stock nbval, without a plugin or a setting of this project: every chapter is converted to a Jupyter notebook and run in a
 # fresh kernel. The records that chapters read are copied, so that relative paths hold.

@@ -1,4 +1,4 @@
-"""The directive ``{on-trial}``: the results of the last trials, with a row for each bound.
+"""The directive ``{on-trial}``: the results of the last trials, with a row for each bound, by policy.
 
 ``chapters/trials.csv`` has a line for each game; ``make test-full`` writes it.
 """
@@ -87,7 +87,7 @@ class OnTrial(SphinxDirective):
         path = pathlib.Path(self.env.srcdir) / "chapters" / "trials.csv"
         self.env.note_dependency(str(path))
         with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
+            rows = sorted(csv.DictReader(file), key=lambda game: (game["policy"].casefold(), game["bound"]))
         lines = []
         for name, each in groupby(rows, lambda game: game["bound"]):
             games = list(each)
