@@ -50,10 +50,10 @@ def the(page: BeautifulSoup | Tag, selector: str) -> Tag:
     return found
 
 
-def serious(browser: webdriver.Chrome) -> list[str]:
+def findings(browser: webdriver.Chrome) -> list[str]:
     """Return what axe finds on the present page."""
     found = Axe().run(browser, options={"resultTypes": ["violations"]})["violations"]
-    return [each["id"] for each in found if each["impact"] in ("serious", "critical")]
+    return [each["id"] for each in found]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -130,10 +130,10 @@ def alone(folder: Path, body: str, script: str) -> str:
 def test_a_place_says_whether_a_number_is_right(browser, tmp_path):
     asked = [{"asked": "the share", "answer": "5/8", "within": "0.002"}, {"asked": "sales", "answer": "10200"}]
     form = answers.form([{"within": "0.5", **row} for row in asked])
-    assert "hidden" in the(BeautifulSoup(form, "html.parser"), "form").attrs, "without scripts nothing is shown"
+    assert BeautifulSoup(form, "html.parser").select("template > form"), "without scripts nothing is shown"
     browser.get(alone(tmp_path, form, "answers.js"))
-    first, second = browser.find_elements(By.TAG_NAME, "input")
-    assert first.accessible_name == "The share"
+    first, second = WebDriverWait(browser, 5, 0.05).until(lambda browser: browser.find_elements(By.TAG_NAME, "input"))
+    assert first.accessible_name.strip() == "The share"  # some builds of Chromium keep the space before the field
     said = browser.find_elements(By.TAG_NAME, "output")
     for place, answer, wanted in (
         (first, "5/8", "✓ Right"),
@@ -150,7 +150,7 @@ def test_a_place_says_whether_a_number_is_right(browser, tmp_path):
         place.send_keys(answer, Keys.ENTER)
         assert said[place is second].text == wanted, answer
     assert browser.current_url.endswith("page.html"), "the form was sent"
-    assert not serious(browser)
+    assert not findings(browser)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_a_page_remembers_which_cards_are_known(browser, tmp_path):
     WebDriverWait(browser, 30).until(remembered)
     browser.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
     WebDriverWait(browser, 10).until(lambda _: seen() == ("1 of 2 known", [False, True]))
-    assert not serious(browser)
+    assert not findings(browser)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -318,7 +318,7 @@ def test_keys_go_from_slide_to_slide(deck, browser):
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert len([each for each in browser.find_elements(By.TAG_NAME, "section") if each.is_displayed()]) == 7
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-    assert not serious(browser)
+    assert set(findings(browser)) <= {"page-has-heading-one"}  # the first slide alone has one
 
 
 MARKS = """# A chapter

@@ -1,5 +1,6 @@
-// Exercises say whether a number is right (chapters/extensions/answers.py). Without this script they ask for none.
-(() => {
+// Exercises say whether a number is right (chapters/extensions/answers.py). Without this script they ask for none. The fields
+// come when the page is at rest: once a page has loaded, Chromium's autofill lays out each part of it that has a field.
+addEventListener("load", () => (window.requestIdleCallback ?? setTimeout)(() => {
   const read = (text) => {
     let plain = text.replace(/\s/g, "").replace("−", "-");
     plain = /^-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(plain) ? plain.replaceAll(",", "") : plain.replace(",", ".");
@@ -7,8 +8,9 @@
     const [above, below = "1", ...more] = plain.replace(/%$/, "").split("/");
     return above && below && !more.length ? Number(above) / Number(below) / part : NaN;
   };
-  for (const form of document.querySelectorAll("form.fair-answers")) {
-    form.hidden = false;
+  for (const template of document.querySelectorAll("template.answers")) {
+    const form = template.content.firstElementChild;
+    template.replaceWith(form);
     form.addEventListener("submit", (event) => event.preventDefault());
     for (const place of form.querySelectorAll("input")) {
       const said = place.closest("p").querySelector("output");
@@ -21,4 +23,5 @@
       });
     }
   }
-})();
+  document.dispatchEvent(new Event("answers"));
+}));

@@ -151,7 +151,8 @@ addEventListener("DOMContentLoaded", () => {
     requestIdleCallback(rest);
   };
   document.fonts.ready.then(near);
-  addEventListener("load", () => window.requestIdleCallback?.(rest));
+  // A second later: to lay out a long section takes a slow phone about a second, in which it can't answer a reader.
+  addEventListener("load", () => setTimeout(() => window.requestIdleCallback?.(rest), 1000));
   document.addEventListener("contentvisibilityautostatechange", (event) => event.skipped || fit(within(event.target)));
   document.addEventListener("toggle", ({ target }) => fit(within(target)), true); // what is folded away has no width
   let width = innerWidth;

@@ -26,7 +26,7 @@ document.addEventListener("DOMContentLoaded", () => {
   together(all(".solution > .admonition-title .toggle-button"), across);
   together(all(".paper > .admonition-title .toggle-button"), across);
   together(all(".bd-article details.code > summary"), across);
-  together(all(".fair-answers input"), up);
+  document.addEventListener("answers", () => together(all(".fair-answers input"), up));
   together(all(".bd-article button.steps"), across);
   together(all(".prev-next-area a"), across);
   together(all(".bd-article .copybtn").filter((button) => !button.closest("details")), across); // in a fold it is alone

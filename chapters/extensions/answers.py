@@ -52,7 +52,7 @@ def form(rows: list[dict[str, str]]) -> str:
         f'data-within="{float(row["within"])!r}"></label> <output></output></p>'
         for row in rows
     )
-    return f'<form class="fair-answers" hidden>{places}</form>\n'
+    return f'<template class="answers"><form class="fair-answers">{places}</form></template>\n'
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -2,7 +2,7 @@
 // it how its controls read. `text(i, at)` is how control i reads at a place; `more` returns what is set beside the controls.
 window.fairLink ??= (root, text, more = () => []) => {
   const name = root.id, controls = [...root.querySelectorAll(".slider :is(input, select)")];
-  const button = root.querySelector(".link"), field = root.querySelector(".copied"), status = root.querySelector("[role=status]");
+  const button = root.querySelector(".link"), status = root.querySelector("[role=status]");
   for (let i = 2; document.getElementById(root.id) !== root; i++) root.id = `${name}-${i}`; // a function may be shown twice
   const plain = (said) => said.replace(/(?<=\d),(?=\d{3})/g, ""); // 20,000 is 20000 in an address
   const address = (page) => {
@@ -29,7 +29,14 @@ window.fairLink ??= (root, text, more = () => []) => {
       button.textContent = status.textContent = "Copied";
       setTimeout(() => { button.textContent = "Copy link"; }, 2000);
     } catch { // a page on a disk, or not of a secure address, may not copy
-      field.hidden = false;
+      let field = root.querySelector(".copied");
+      if (!field) { // not before: once a page has loaded, Chromium's autofill lays out each part of it that has a field
+        field = document.createElement("input");
+        field.className = "copied";
+        field.setAttribute("aria-label", "Link to this setting");
+        field.readOnly = true;
+        button.after(field);
+      }
       field.value = link;
       field.select();
     }

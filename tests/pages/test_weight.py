@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -42,10 +43,8 @@ def test_a_page_can_be_read_after_600_kilobytes(page: str, site: str, browser: w
 
 def test_what_is_far_from_the_screen_is_laid_out_last(site: str, browser: webdriver.Chrome) -> None:
     seen = "document.querySelector('#exercises > h2').checkVisibility({ contentVisibilityAuto: true })"
-    source = f"addEventListener('DOMContentLoaded', () => {{ window.seenAtFirst = {seen}; }});"
-    before = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": source})
-    visit(browser, f"{site}/chapters/shares.html", width=390, height=844, later=True)
-    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", before)
+    first = f"addEventListener('DOMContentLoaded', () => {{ window.seenAtFirst = {seen}; }});"
+    visit(browser, f"{site}/chapters/shares.html", width=390, height=844, later=True, first=first)
     assert browser.execute_script("return window.seenAtFirst") is False
     WebDriverWait(browser, 30).until(lambda browser: browser.execute_script(f"return {seen}"))
     headings = browser.find_elements(By.CSS_SELECTOR, "article h2")
@@ -61,3 +60,29 @@ def test_what_is_laid_out_later_does_not_move_what_is_read(place: str, site: str
     WebDriverWait(browser, 30).until(lambda browser: browser.execute_script(script))
     top = browser.execute_script("return document.querySelector(arguments[0]).getBoundingClientRect().top", place)
     assert 0 <= top < 200  # below the bar of buttons
+
+
+@pytest.mark.parametrize("page", ["shares", "delays", "results", "api"])
+def test_how_high_a_page_is_is_guessed_before_it_is_laid_out(page: str, site: str, browser: webdriver.Chrome) -> None:
+    high = "document.querySelector('article').scrollHeight"
+    first = f"addEventListener('DOMContentLoaded', () => {{ window.highAtFirst = {high}; }});"
+    visit(browser, f"{site}/chapters/{page}.html", width=390, height=844, later=True, first=first)
+    guess = browser.execute_script("return window.highAtFirst")
+    visit(browser, f"{site}/chapters/{page}.html", width=390, height=844)
+    assert 1 / 2 < guess / browser.execute_script(f"return {high}") < 2
+
+
+def test_autofill_does_not_lay_out_the_exercises(site: str, browser: webdriver.Chrome) -> None:
+    """Chromium looks at the fields of a page when it has loaded, and lays out each part that has one."""
+    never_at_rest = "window.requestIdleCallback = () => {};"
+    browser.execute_cdp_cmd("Performance.enable", {})
+
+    def objects() -> float:
+        time.sleep(1)  # autofill waits a little
+        metrics = browser.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+        return next(float(each["value"]) for each in metrics if each["name"] == "LayoutObjects")
+
+    visit(browser, f"{site}/chapters/shares.html", width=390, height=844, later=True, first=never_at_rest)
+    found = objects()
+    browser.execute_script("document.querySelector('#exercises').classList.add('near')")
+    assert objects() > found + 5000
