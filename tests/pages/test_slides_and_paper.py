@@ -153,8 +153,8 @@ def test_rules_for_a_place_count_on_paper_too(book: Path, on_paper: tuple[Parts,
     assert [name for name in sorted(named) if not page.select(f"section{name}")] == []
 
 
-def test_the_book_on_a_reader_is_well_formed(on_paper: tuple[Parts, str]) -> None:
-    files = dict(printing.files(on_paper[0]))
+def test_the_book_on_a_reader_is_well_formed(book: Path, on_paper: tuple[Parts, str]) -> None:
+    files = dict(printing.files(on_paper[0], book / "_static" / "card.png"))
     ids, links = set(), set()
     for name, data in files.items():
         if name.endswith((".xhtml", ".opf", ".xml", ".svg")):
@@ -169,6 +169,10 @@ def test_the_book_on_a_reader_is_well_formed(on_paper: tuple[Parts, str]) -> Non
     assert inside <= ids
     assert not re.search(rb'class="[^"]*solution', files["book/shares.xhtml"])
     assert re.search(rb'class="[^"]*solution', files["book/solutions.xhtml"])
+    listed = [item.attrib for item in ElementTree.fromstring(files["book/book.opf"]).iter() if "href" in item.attrib]
+    assert {f"book/{item['href']}" for item in listed} == files.keys() - {"book/book.opf", "META-INF/container.xml"}
+    assert [item["href"] for item in listed if item.get("properties") == "cover-image"] == ["cover.png"]
+    assert files["book/cover.png"].startswith(b"\x89PNG")
 
 
 def test_the_note_is_a_paper_of_four_to_six_pages(book: Path, tmp_path: Path) -> None:

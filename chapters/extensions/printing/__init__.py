@@ -76,7 +76,9 @@ PACKAGE = """<?xml version="1.0" encoding="utf-8"?>
 <dc:title>{title}</dc:title><dc:creator>The fairlib authors</dc:creator><dc:language>en</dc:language>
 <meta property="dcterms:modified">{modified}</meta></metadata><manifest>
 <item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>
-<item id="css" href="book.css" media-type="text/css"/>{items}</manifest><spine>{spine}</spine></package>
+<item id="css" href="book.css" media-type="text/css"/>
+<item id="cover" href="cover.png" media-type="image/png" properties="cover-image"/>
+{items}</manifest><spine>{spine}</spine></package>
 """
 READER = """
 pre { white-space: pre-wrap; font-size: 70%; }
@@ -304,8 +306,9 @@ def print_note(html: Path, address: str, page: Path, pdf: Path) -> None:
     print_pdf(page, pdf)
 
 
-def files(parts: list[tuple[str, str, Tag]]) -> Iterator[tuple[str, bytes]]:
+def files(parts: list[tuple[str, str, Tag]], cover: Path) -> Iterator[tuple[str, bytes]]:
     """Return the files of an EPUB: a chapter a file, formulas as MathML, pictures as files."""
+    yield "book/cover.png", cover.read_bytes()
     at = {str(place["id"]): name for name, _, body in parts for place in [body, *body.select("[id]")]}
     pictures: dict[str, str] = {}
     for name, title, body in parts:
@@ -362,11 +365,11 @@ def picture(source: str) -> tuple[str, bytes]:
     return path.suffix[1:], path.read_bytes()
 
 
-def write_epub(epub: Path, parts: list[tuple[str, str, Tag]]) -> None:
-    """Write an EPUB."""
+def write_epub(epub: Path, parts: list[tuple[str, str, Tag]], cover: Path) -> None:
+    """Write an EPUB; `cover` is what a shelf of books shows of it."""
     with zipfile.ZipFile(epub, "w") as archive:
         archive.writestr("mimetype", "application/epub+zip")  # first and as it is, or readers don't know it
-        for name, data in files(parts):
+        for name, data in files(parts, cover):
             archive.writestr(name, data, zipfile.ZIP_DEFLATED)
 
 
@@ -378,4 +381,4 @@ def main(html: Path, out: Path) -> None:
     print_note(html, address, out / "note.html", out / "note.pdf")
     parts = collect(html, address)
     print_numbered(html, parts, out / "book.html", out / "fair-bandits.pdf")
-    write_epub(out / "fair-bandits.epub", parts)
+    write_epub(out / "fair-bandits.epub", parts, html / "_static" / "card.png")
