@@ -261,6 +261,6 @@ def is_chromium(browser: webdriver.Remote) -> bool:
     return isinstance(browser, webdriver.Chrome)
 
 
-def is_firefox(browser: webdriver.Remote) -> bool:
-    """Return whether it is Firefox."""
-    return browser.name == "firefox"
+def is_webkit(browser: webdriver.Remote) -> bool:
+    """Return whether it is WebKitGTK."""
+    return browser.name == "MiniBrowser"

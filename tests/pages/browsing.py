@@ -40,24 +40,30 @@ def visit(
     width: int = 1280,
     height: int = 900,
     later: bool = False,
+    first: str = "",
 ) -> None:
-    """Open a page, and wait until its pictures are there, and all of it is laid out unless `later` is true."""
+    """Open a page, and wait until its pictures are there, and all of it is at rest unless `later` is true.
+
+    The script `first` runs before those of the page.
+    """
     use_screen(browser, width, height)
     use_scheme(browser, scheme)
     browser.get("about:blank")
     for log in ("browser", "performance"):
         browser.get_log(log)
-    before = {} if later else browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": AT_ONCE})
+    source = first if later else AT_ONCE + first
+    before = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": source})
     browser.get(url)
-    if before:
-        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", before)
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", before)
     browser.execute_async_script(
         """
-        const done = arguments[0];
+        const [later, done] = arguments;
         document.querySelectorAll("img").forEach((image) => { image.loading = "eager"; });
         const pictures = [...document.images].map((image) => image.decode().catch(() => {}));
-        Promise.all([document.fonts.ready, ...pictures]).then(() => done(), done);
-        """
+        const rest = () => (later ? done() : requestIdleCallback(() => done()));
+        Promise.all([document.fonts.ready, ...pictures]).then(rest, done);
+        """,
+        later,
     )
 
 
@@ -114,6 +120,11 @@ def use_screen(browser: webdriver.Remote, width: int, height: int) -> None:
         return
     screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+
+
+def use_keyboard(browser: webdriver.Remote) -> None:
+    """Let the page hear of focus: without a screen, a window has the keyboard only after a first key or click."""
+    browser.find_element(By.TAG_NAME, "body").send_keys(Keys.ESCAPE)
 
 
 def use_scheme(browser: webdriver.Chrome, scheme: str) -> None:

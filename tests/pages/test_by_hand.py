@@ -18,6 +18,7 @@ from pages.browsing import (
     network,
     outer,
     send,
+    use_keyboard,
     visit,
 )
 
@@ -25,6 +26,7 @@ from pages.browsing import (
 def test_a_reference_shows_what_it_points_to(book: Path, browser: webdriver.Chrome) -> None:
     """From a disk, by the keyboard."""
     visit(browser, (book / "chapters/shares.html").as_uri())
+    use_keyboard(browser)
     shown = browser.execute_async_script(
         """
         const done = arguments[0];

@@ -15,12 +15,13 @@ import jupytext
 import nbformat
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import ElementNotInteractableException, TimeoutException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
-from pages.browsing import ROOT
+from pages.browsing import ROOT, use_screen
 
 
 def test_a_chapter_is_there_as_a_notebook(book: Path) -> None:
@@ -124,7 +125,17 @@ def lab(tmp_path: Path, notebooks: Path) -> Iterator[str]:
                 server.kill()
 
 
+STATE = """
+const { x, y, width, height } = arguments[0].getBoundingClientRect();
+const focused = document.activeElement.outerHTML.slice(0, 200);
+const tabs = [...document.querySelectorAll(".lm-DockPanel-tabBar .lm-TabBar-tab")].map((tab) => tab.outerHTML);
+const dialogs = [...document.querySelectorAll("[role=dialog], dialog")].map((dialog) => dialog.innerText);
+return JSON.stringify({ x, y, width, height, focused, tabs, dialogs });
+"""
+
+
 def test_a_chapter_runs_in_jupyterlab(lab: str, browser: webdriver.Chrome) -> None:
+    use_screen(browser, 1280, 900)
     browser.get(f"{lab}lab")
     WebDriverWait(browser, 60).until(lambda browser: browser.execute_script("return !!window.jupyterapp"))
     browser.set_script_timeout(400)
@@ -157,6 +168,10 @@ def test_a_chapter_runs_in_jupyterlab(lab: str, browser: webdriver.Chrome) -> No
         found: str | None = browser.execute_script(script, slider)
         return found
 
+    def move_to_the_end(slider: WebElement) -> bool:
+        slider.send_keys(Keys.END)
+        return True
+
     sliders = browser.find_elements(By.CSS_SELECTOR, ".jp-OutputArea :is([role=slider], .widget-dropdown select)")
     assert len(sliders) == 3
     # What a page computes by itself the kernel computes here.
@@ -167,7 +182,10 @@ def test_a_chapter_runs_in_jupyterlab(lab: str, browser: webdriver.Chrome) -> No
     )
     for slider, said in zip(sliders, moved, strict=True):
         before = (None, picture(slider))
-        slider.send_keys(Keys.END)
+        try:  # a key brings the slider into sight, where JupyterLab may still be about to lay it out
+            WebDriverWait(slider, 20, 0.1, [ElementNotInteractableException]).until(move_to_the_end)
+        except TimeoutException:
+            pytest.fail(f"the control that sets {said!r} takes no key: {browser.execute_script(STATE, slider)}")
         for _ in range(600):
             if (now := picture(slider)) not in before:
                 break

@@ -10,7 +10,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
-from pages.browsing import ROOT, visit
+from pages.browsing import ROOT, use_keyboard, visit
 
 
 def test_a_phone_shows_a_control_at_once(site: str, browser: webdriver.Chrome) -> None:
@@ -70,6 +70,7 @@ def test_a_preview_of_a_statement_looks_as_the_statement(site: str, browser: web
         const icon = getComputedStyle(arguments[0].firstElementChild, "::before").content;
         return [borderLeft, backgroundColor, fontFamily, icon];
     """
+    use_keyboard(browser)
     link = browser.find_element(By.CSS_SELECTOR, "article a.internal[href$='#thm-ucb1']")
     browser.execute_script("arguments[0].focus({ focusVisible: true })", link)
     shown = WebDriverWait(browser, 5).until(

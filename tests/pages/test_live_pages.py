@@ -7,9 +7,8 @@ from selenium import webdriver
 from pages.browsing import move_every_slider, use_screen
 
 
-@pytest.mark.parametrize(
-    ("page", "browser"), [("shares", FIREFOX), ("biased", FIREFOX), ("shares", WEBKIT)], indirect=["browser"]
-)
+@pytest.mark.parametrize("page", ["shares", "biased"])
+@pytest.mark.parametrize("browser", [FIREFOX, WEBKIT], indirect=True)
 def test_pictures_follow_the_keyboard(page: str, site: str, browser: webdriver.Remote) -> None:
     use_screen(browser, 1280, 900)
     browser.get(f"{site}/chapters/{page}.html?faults")

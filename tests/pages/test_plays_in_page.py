@@ -7,7 +7,7 @@ import js_engine
 import numpy as np
 import pytest
 import zoo
-from engines import in_every_browser, is_chromium, is_firefox
+from engines import in_every_browser, is_chromium, is_webkit
 from selenium import webdriver
 
 import fairlib as fl
@@ -60,7 +60,8 @@ def test_every_policy_plays_the_same_in_the_browser(
     np.testing.assert_array_equal(there["selected"], selected)
     np.testing.assert_array_equal(there["reward"], reward)
     # A browser may have other last bits of exp, log and powers than the compiler: plays are the same all the same.
-    # What an ellipsoid's search makes of them in Firefox was 3e-7 in the sums.
-    close = 1e-6 if name == "FairX-LinUCB, ellipsoid" and is_firefox(page) else 1e-9
+    # An ellipsoid's search makes up to 2e-6 of them in the sums of Chromium and Firefox, which equal each other.
+    # The sums of WebKitGTK equal the compiler's.
+    close = 1e-6 if name == "FairX-LinUCB, ellipsoid" and not is_webkit(page) else 1e-9
     for block, value in sums.items():
         np.testing.assert_allclose(there[block], value, rtol=close, atol=close, err_msg=block)
