@@ -4,6 +4,7 @@ import contextlib
 import copy
 import inspect
 import math
+import os
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import threading
 import time
 import tracemalloc
 import warnings
+from concurrent import futures
 from typing import Any
 
 import numpy as np
@@ -478,10 +480,14 @@ def test_an_answer_that_is_none_is_named_with_its_round(game, kind, rule, interp
 def test_the_engine_s_own_text_stops_in_plain_python_when_it_is_told_to(game, monkeypatch):
     policy = fl.ucb1() if isinstance(game, fl.Bandit) else fl.linear.linucb(1.0)
 
-    def interrupted(*_: Any) -> Any:
-        raise KeyboardInterrupt
+    to_the_end = futures.wait
 
-    monkeypatch.setattr(threading.Thread, "is_alive", interrupted)
+    def interrupted(playing: Any, timeout: float | None = None) -> Any:
+        if timeout:
+            raise KeyboardInterrupt
+        return to_the_end(playing)
+
+    monkeypatch.setattr(futures, "wait", interrupted)
     with engine_in_python():
         with pytest.raises(KeyboardInterrupt):
             fl.simulate(game, policy, 1)  # so that all is compiled before the clock runs
@@ -545,6 +551,42 @@ def line(process, seconds):
         return process.stdout.readline()
     finally:
         timer.cancel()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes can't be forked there")
+def test_a_fork_of_a_process_that_has_played_plays():
+    """The threads that play are kept, but not beside a fork, of which Python warns from 3.12 on."""
+    code = """
+import os, signal, threading
+import fairlib as fl
+game = fl.Bandit(fl.bernoulli([0.9, 0.5]))
+fl.simulate(game, fl.ucb1(), 10)
+assert threading.active_count() > 1
+counts = []
+os.register_at_fork(after_in_parent=lambda: counts.append(threading.active_count()))
+if child := os.fork():
+    assert counts == [1]
+    fl.simulate(game, fl.ucb1(), 10)
+    raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+signal.alarm(60)  # a thread that is not there would be waited for without an end
+fl.simulate(game, fl.ucb1(), 10)
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_the_rule_of_a_game_may_play_games():
+    """More of them at once, one in another, than there are processors."""
+
+    def nested(depth: int) -> Any:
+        def rule(seen, p):
+            if depth:
+                fl.simulate(fl.Bandit(SELLERS), fl.Policy("inner", nested(depth - 1), interpret=True), 1)
+            return 0
+
+        return rule
+
+    result = fl.simulate(fl.Bandit(SELLERS), fl.Policy("outer", nested(8), interpret=True), 2)
+    assert result.selected[0, -1, 0] == 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a signal can't be sent to another process there")

@@ -134,6 +134,7 @@ def test_a_service_that_is_killed_in_the_middle_of_a_thousand_requests_goes_on_e
 def test_two_threads_may_use_one_player():
     policy = ON_ARMS["FAIR-LEARN(EXP3)"]
     player = Player(policy, 6, seed=1)
+    threads = threading.active_count()  # earlier games leave some that wait for the next one
 
     def serve(_):
         choices = []
@@ -148,7 +149,7 @@ def test_two_threads_may_use_one_player():
     counts = np.bincount([each.arms[0] for each in choices], minlength=6)
     assert player.seen.selected.tolist() == player.seen.observed.tolist() == counts.tolist()
     np.testing.assert_allclose(player.seen.total, counts * MEANS)
-    assert threading.active_count() < 10
+    assert threading.active_count() <= threads
 
 
 # What it refuses, unchanged ------------------------------------------------------------------------------------------

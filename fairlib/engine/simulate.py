@@ -4,11 +4,12 @@ Where a rule can't be compiled, or is to be watched, `fairlib.engine.stepping` p
 """
 
 import os
+import threading
 from collections.abc import Callable
+from concurrent import futures
 from contextvars import copy_context
 from dataclasses import replace
 from functools import lru_cache
-from threading import Thread
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from fairlib.core.result import Result, versions
 from fairlib.engine.runner import Runner, check_memory, make_runner
 from fairlib.engine.seeding import AnySeed, root
 from fairlib.engine.stepping import AnyPolicy, GivenHorizon, Problem, make_session
+
+_THREADS = "fairlib game"  # how the names of the threads that play begin
 
 
 def simulate(
@@ -156,23 +159,41 @@ def _in_threads(
             errors[i] = error
             watches[watches[:, -1] > i, 0] = 1  # an earlier run may fail as well, so it goes on
 
-    # In copies of this thread's context, so that numpy.errstate, say, holds for a rule in plain Python there too.
-    threads = [Thread(target=copy_context().run, args=(work, watch), daemon=True) for watch in watches]
+    playing: list[futures.Future[None]] = []
     try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(0.1)
-                bar.move_to(int(watches[:, [1, -2]].sum()))
+        for watch in watches:  # in copies of this thread's context, so that numpy.errstate, say, holds for a rule there
+            playing.append(_thread_pool().submit(copy_context().run, work, watch))
+        while futures.wait(playing, timeout=0.1).not_done:
+            bar.move_to(int(watches[:, [1, -2]].sum()))
         bar.move_to(int(watches[:, [1, -2]].sum()))
         if errors:
             raise errors[min(errors)]
     finally:
         watches[:, 0] = 1
-        for thread in threads:
-            if thread.ident is not None:  # Ctrl-C may have come before it was started
-                thread.join()
+        futures.wait(playing)
+
+
+@lru_cache(maxsize=1)
+def _thread_pool() -> futures.ThreadPoolExecutor:
+    """Return the threads that play, kept as starting one takes longer than a short game.
+
+    One that is idle is used again; if none is, as when the rule of a game plays another game, one more is started.
+    """
+    return futures.ThreadPoolExecutor(10_000, _THREADS)
+
+
+def _end_idle_threads() -> None:
+    """End the threads that wait for a game: a fork copies none of them, and Python warns of a fork beside threads."""
+    ended = _thread_pool()
+    _thread_pool.cache_clear()
+    ended.shutdown(wait=False)
+    for thread in threading.enumerate():
+        if thread.name.startswith(_THREADS) and thread is not threading.current_thread():  # a rule may fork
+            thread.join(0.1)  # one that plays goes on
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_end_idle_threads)
 
 
 def _processors() -> int:
