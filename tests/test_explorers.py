@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 import fairlib as fl
 from fairlib.book import Explorer, Live, LiveFigure, Slider, explore, moving
+from fairlib.book.live import Plays
 from fairlib.core import Array, Number, PerArm
 from fairlib.exposure import ExposureBandit
 from fairlib.merit import exponential
@@ -324,6 +325,13 @@ def test_filled_by_runs_of_a_game() -> None:
     assert np.array_equal(given, [fl.simulate(game, policy, 50, runs=3, seed=4).selected[:, -1]])
     with pytest.raises(ValueError, match="rounds must be whole numbers from 1 to the horizon, 50"):
         explore(figure, live=live, rounds=Slider("Rounds", [5, 51]))
+
+
+@pytest.mark.parametrize("name", ["seed", "means"])
+def test_a_slider_is_not_named_as_what_a_link_keeps_of_a_game(name: str) -> None:
+    live = Live(lambda: None, alt="x", problem=GAME, policy=fl.ucb1(), horizon=5)
+    with pytest.raises(ValueError, match=f"a slider of a game must not be named {name}"):
+        Plays(live, {name: Slider("Number", [1, 2])})
 
 
 @pytest.mark.parametrize(

@@ -230,6 +230,10 @@ class Plays:
         if live.problem is None:
             raise ValueError("live must have a problem, or nothing is played")
         check_sliders(sliders)
+        if taken := [name for name in ("seed", "means") if name in sliders]:
+            raise ValueError(
+                f"a slider of a game must not be named {taken[0]}, the name of the game's own {taken[0]} in links"
+            )
         self.live, self.sliders = live, sliders
         self.several = isinstance(live.policy, list | tuple)
         self._policies = list(live.policy) if self.several else [live.policy]
