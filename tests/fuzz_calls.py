@@ -13,6 +13,7 @@ import math
 import numbers
 import tempfile
 import types
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import cache, partial
@@ -386,14 +387,20 @@ def context_player() -> fl.Player:
     return fl.Player(linear.at_random().replace(interpret=True), 2, dimension=2, groups=2)
 
 
+def closed_in_the_end(service: Service) -> Service:
+    """Close its database once it is no longer used: Python 3.13 warns of one that is left open."""
+    weakref.finalize(service, service._db.close)
+    return service
+
+
 def service() -> Service:
-    made = Service(fresh(), fl.uniform(2).replace(interpret=True), 3)
+    made = closed_in_the_end(Service(fresh(), fl.uniform(2).replace(interpret=True), 3))
     made.choose("first")
     return made
 
 
 def context_service() -> Service:
-    return Service(fresh(), linear.at_random(), 2, dimension=2)
+    return closed_in_the_end(Service(fresh(), linear.at_random(), 2, dimension=2))
 
 
 def fits(constraint: checks.Constraint) -> Callable[[Any], Any]:

@@ -34,13 +34,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzz_calls import EXCEPTIONS, Argument, Call, UnfitError, calls, judged, put_files
+from fuzz_calls import EXCEPTIONS, Argument, Call, UnfitError, calls, closed_in_the_end, judged, put_files
 from odd_values import VALUES, CalledError
 from references import Store, compare
 
 import fairlib as fl
 from fairlib import checks
 from fairlib.baselines import linear
+from fairlib.deploy import Service
 
 FULL = os.environ.get("FUZZ") == "full"
 PATIENCE = 20  # seconds
@@ -131,7 +132,8 @@ def outcome(call: Call, **changed: Any) -> Any:
     with warnings.catch_warnings(), in_time():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", UserWarning)
-        return meaning(call.made()(**given))
+        made = call.made()(**given)
+        return meaning(closed_in_the_end(made) if isinstance(made, Service) else made)
 
 
 def is_package_function(error: BaseException) -> bool:

@@ -27,6 +27,7 @@ from fairlib.baselines.linear import linucb_rule, oful
 from fairlib.core import Array, Number, PerArm, PerDimension, PerGroup, Square, largest, sphere
 from fairlib.merit import exponential
 from fairlib.rules import jit
+from fairlib.rules.snapshot import names_used
 from fairlib.shares import fair_learn, fair_ucb, lfg
 
 GAME = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.2]))
@@ -756,6 +757,26 @@ def test_helpers_closures_and_lambdas_play_the_same_compiled_and_interpreted():
             counts(rule, game)
 
 
+def test_a_rule_may_have_constants_that_are_tuples():
+    def rule(seen, p):
+        none = ()
+        for a in (1, 0):
+            if p.size > a + len(none):
+                return a
+
+    shown = fl.simulate(fl.Bandit(fl.bernoulli([0.5, 0.5])), fl.Policy("own", rule), 3)
+    assert shown.selected[0, -1].tolist() == [0, 3]
+
+
+def test_a_name_is_followed_by_its_attributes_where_it_was_just_set():
+    def rule(seen):
+        mine = seen
+        return mine.total.size
+
+    paths = [step.path for step in names_used(rule) if step.kind == "attribute"]
+    assert paths == [("mine", "total"), ("mine", "total", "size")]
+
+
 def test_keyword_only_arguments_are_given_by_name():
     def rule(*, width, seen, low: PerArm, p, arm: int = 1):
         low[0] += width
@@ -873,7 +894,7 @@ def adds_a_string(seen, p):
         (functools.partial(turns, step=2), "it is a partial, not a function that is defined by def or lambda"),
         (Turns(), "it is a Turns, not a function that is defined by def or lambda"),
         (Turns().method, "it is a method, not a function that is defined by def or lambda"),
-        (formats, "format spec in f-strings not supported yet"),
+        (formats, "FORMAT_WITH_SPEC" if sys.version_info >= (3, 13) else "format spec in f-strings not supported yet"),
         (prints, "Unknown attribute 'tolist' of type array"),
         (opens, "with"),
         (sorts, "'seen'"),

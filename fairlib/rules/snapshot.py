@@ -133,12 +133,12 @@ def _steps(function: types.CodeType) -> tuple[Step, ...]:
             if step.opname == "EXTENDED_ARG":
                 continue
             kind, name = _KINDS.get(step.opname, step.opname), step.argval
-            if step.opname.startswith("LOAD_FAST"):
+            if "LOAD_FAST" in step.opname:
                 kind = "local"
+                if isinstance(name, tuple):  # two at once, in later Pythons
+                    name = name[-1]
             elif step.opname.startswith("LOAD_DEREF"):
                 kind = "free"
-            if isinstance(name, tuple):  # two at once, in later Pythons
-                name = name[-1]
             if kind == "attribute":
                 path = (*path, name) if path else ()
             else:
