@@ -5,6 +5,7 @@ import importlib
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any
 
 from fairlib.deploy.service import Service, ServiceError
@@ -63,15 +64,16 @@ def _main(arguments: Sequence[str] | None = None) -> None:
             raise ValueError(f"port must be a whole number from 0 to 65535, not {given.port}")
         more = {name: getattr(given, name) for name in ("dimension", "horizon", "rewards", "seed", "snapshot_every")}
         service = Service(given.path, _named(given.policy), given.arms, **more)
-        front = app(service, body=given.body, seconds=given.seconds)
     except (TypeError, ValueError, ServiceError) as error:
         parser.error(str(error))
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # which uvicorn raises again when it has ended
-    try:
+    with closing(service):
+        try:
+            front = app(service, body=given.body, seconds=given.seconds)
+        except (TypeError, ValueError) as error:
+            parser.error(str(error))
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # which uvicorn raises again when it has ended
         # Beyond this many connections the answer is 503, before they take all of the machine's.
         uvicorn.run(front, host=given.host, port=given.port, limit_concurrency=1000, server_header=False)
-    finally:
-        service.close()
 
 
 if __name__ == "__main__":
