@@ -286,7 +286,8 @@ def on_arms(play, restarts, path):
     table = game.arms.draw.numbers({"K": number})
     waits = game.delay.draw.numbers({"K": number}) if game.delay else None
     _, world = streams(play.seed, 0)
-    player = Player(play.policy, number, rewards=(-math.inf, math.inf), seed=play.seed)
+    low, high = (0, 1) if play.policy.unit_rewards else (-math.inf, math.inf)
+    player = Player(play.policy, number, rewards=(low, high), seed=play.seed)
     due: dict[int, list[Any]] = defaultdict(list)
     for t in range(1, play.horizon + 1):
         choice = player.choose()

@@ -52,6 +52,7 @@ def test_no_rule_of_the_package_leaves_an_array_by_what_it_remembers(name):
     """In plain Python that is an IndexError. Compiled, only the rules of readers mind the ends of arrays."""
     game = zoo.game(zoo.ZOO[name].games[0])
     policy, rng = zoo.ZOO[name].make(game).replace(interpret=True), np.random.default_rng(8)
+    policy.unit_rewards = False  # the sums below are of any rewards
     world = getattr(game, "world", None)
     sizes: dict[str, Any] = {"dimension": world.dimension, "groups": world.groups, "horizon": 30} if world else {}
     player = Player(policy, world.arms if world else game.arms.means.size, **sizes, rewards=(-9, 9))

@@ -81,8 +81,8 @@ class Arms:
 
     described_as = "Arms, such as bernoulli([0.9, 0.5])"
     means: NDArray[np.float64]
-    beyond_unit: bool = False
-    """Whether rewards are known to leave [0, 1]; for a reader's own arms this is not known."""
+    reward_range: tuple[float, float]
+    """Rewards that are known to be paid lie this far apart, at least: of a reader's own arms only means are known."""
 
     @checked
     def __init__(
@@ -92,6 +92,7 @@ class Arms:
         **settings: ArrayLike,
     ) -> None:
         self.means = np.asarray(means)
+        self.reward_range = float(self.means.min()), float(self.means.max())
         self.draw = BoundRule(draw, DRAW, settings)
         _of_arms(self.draw, self.means.size)
         for name, value in self.draw.settings.items():  # infinity is a setting of delays only
@@ -189,7 +190,8 @@ def gaussian(means: Annotated[ArrayLike, checks.Numbers()], sd: NonNegative = 1.
     array([0.5, 0.5])
     """
     arms = Arms(means, gaussian_draw, mean=means, sd=np.full_like(means, sd))
-    arms.beyond_unit = sd > 0 or bool((np.abs(arms.means - 0.5) > 0.5).any())
+    if sd > 0:
+        arms.reward_range = -math.inf, math.inf
     return arms
 
 

@@ -66,6 +66,8 @@ class BasePolicy(RuleOwner):
     form: CallSignature
     horizon: int | None
     interpret: bool
+    unit_rewards: bool = False
+    """Whether it is made for rewards in [0, 1]."""
     _more: tuple[str, ...] = ()  # what else a kind of policy is made with, besides settings
 
     def __init__(self, name: str, rule: Any, interpret: bool, settings: Mapping[str, Any], **handed: Any) -> None:
@@ -125,6 +127,34 @@ class BasePolicy(RuleOwner):
             )
         return horizon
 
+    def check_rewards(self, low: float, high: float, source: str) -> None:
+        """Refuse rewards outside [0, 1] if the policy is made for rewards in [0, 1].
+
+        Parameters
+        ----------
+        low, high : float
+            The smallest and the largest reward.
+        source : str
+            What the message calls them.
+
+        Raises
+        ------
+        ValueError
+            If the policy is made for rewards in [0, 1], and these are not.
+
+        Examples
+        --------
+        >>> from fairlib.baselines.classic import ucb1
+        >>> ucb1().check_rewards(0, 100, "rewards=(0, 100)")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ValueError: policy 'UCB1' is made for rewards in [0, 1], not for rewards=(0, 100): map them to [0, 1], or use ...
+        """
+        if self.unit_rewards and not 0 <= low <= high <= 1:
+            raise ValueError(
+                f"policy {self.name!r} is made for rewards in [0, 1], not for {source}: map them to [0, 1], or use "
+                "policy.replace(unit_rewards=False), which takes them as they are"
+            )
+
     def replace(self, **changes: Any) -> Self:
         """Return the same policy with some of its arguments replaced.
 
@@ -151,6 +181,8 @@ class BasePolicy(RuleOwner):
         Policy('epsilon-greedy', epsilon=0.2)
         """
         now = {name: getattr(self, name) for name in ("name", "rule", "interpret", *self._more)}
+        if not self.unit_rewards and any(isinstance(each, BasePolicy) for each in changes.values()):
+            now.pop("unit_rewards", None)  # the new learner decides
         settings = {name: value for name, value in self.bound_rule.given.items() if name not in now}
         if "rule" in changes:  # another rule need not be set with the same
             asked = Rule(getattr(changes["rule"], "function", changes["rule"])).arguments
@@ -200,8 +232,8 @@ class Policy(BasePolicy, Pluggable):
         How many rounds it is made for, if its settings fix that; by default as many as its learners are made for, or
         any number. A longer game is refused, a shorter one is not. A rule that asks for `horizon` is given it.
     unit_rewards : bool, optional
-        Whether it is made for rewards in [0, 1]; by default if one of its learners is. Then arms that are known to pay
-        other rewards are refused; ``replace(unit_rewards=False)`` plays them anyway.
+        Whether it is made for rewards in [0, 1]; by default if one of its learners is. Then it is refused where other
+        rewards are known to be paid; ``replace(unit_rewards=False)`` takes them as they are.
     interpret : bool
         Leave the rule to Python, to print from it or to step through it.
     **settings
@@ -258,7 +290,7 @@ class Policy(BasePolicy, Pluggable):
         learners = [each for each in self.settings.values() if isinstance(each, Policy)]
         if unit_rewards is None:
             unit_rewards = any(each.unit_rewards for each in learners)
-        self.unit_rewards: bool = unit_rewards
+        self.unit_rewards = unit_rewards
         if horizon is None:  # a rule that asks a learner in some of its rounds only says how many those are
             self.horizon = min((each.horizon for each in learners if each.horizon is not None), default=None)
 

@@ -78,7 +78,8 @@ class Player:
         How many rounds may be played, by default as many as the policy is made for; needed for one that remembers every
         round.
     rewards : tuple of two floats
-        The smallest and the largest reward that there can be.
+        The smallest and the largest reward that there can be; either may be infinite. A policy that is made for rewards
+        in [0, 1] takes no others.
     seed : int or numpy.random.SeedSequence
         The seed of the policy's draws.
 
@@ -116,6 +117,7 @@ class Player:
         self.policy, self.plays = _policy(policy), getattr(policy, "plays", 1)
         self._sizes = sizes = _sizes(policy, arms, dimension, groups, horizon)
         self.arms, self.horizon, self.rewards = sizes["K"], sizes.get("T"), _range(rewards)
+        policy.check_rewards(*self.rewards, "rewards=({:g}, {:g})".format(*self.rewards))
         room = sum(math.prod(shape) for shape, _ in _room(policy, sizes).values())
         check_memory(8 * room, f"what {policy.name!r} remembers of {self.arms:,} arms", "take fewer arms or rounds")
         rule = (
@@ -610,9 +612,11 @@ def _made_for(name: str, given: int | None, known: int | None, policy: Any) -> i
 
 
 def _range(rewards: Any) -> tuple[float, float]:
-    """Take the range of the rewards; it may be infinite."""
+    """Take the range of the rewards; its ends may be infinite."""
     allowed = "the smallest and the largest reward, such as (0, 1)"
     ends = checks.floats("rewards", checks.pair("rewards", rewards, allowed), allowed)
     if ends.ndim != 1 or not ends[0] < ends[1]:
         raise ValueError(f"rewards must be {allowed}, not {checks.shown(rewards)}")
+    for end in ends[np.isfinite(ends)]:
+        checks.real("rewards", end)
     return float(ends[0]), float(ends[1])

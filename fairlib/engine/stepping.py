@@ -276,11 +276,7 @@ class ArmsSession(Session):
         arms = problem.arms.means.size
         if policy.arms is not None and policy.arms != arms:
             raise ValueError(f"policy {policy.name!r} is made for {policy.arms} arms, not {arms}")
-        if policy.unit_rewards and problem.arms.beyond_unit:
-            raise ValueError(
-                f"policy {policy.name!r} is made for rewards in [0, 1], and {problem.arms!r} pays others; "
-                "policy.replace(unit_rewards=False) plays it all the same"
-            )
+        policy.check_rewards(*problem.arms.reward_range, f"those of {problem.arms!r}")
         self.problem, self.policy, self.plays, self.metrics = problem, policy, problem.plays, problem.metrics
         self.sizes = {"K": arms}
         delay = problem.delay.draw if problem.delay else BoundRule(no_delay, DELAY, {})

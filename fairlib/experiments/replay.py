@@ -211,7 +211,7 @@ def replay(
     ------
     TypeError, ValueError
         If an argument is of the wrong kind, a round of the log lacks something or has a propensity below `least`, the
-        policy is made for other numbers of arms, for other contexts or for fewer rounds, needs its history or asks for
+        policy is made for other rewards, other numbers of arms, other contexts or fewer rounds, needs its history or asks for
         feedback when the pool has changed, or its rule answers neither with probabilities nor with an arm.
 
     Notes
@@ -360,6 +360,7 @@ class _Player(ABC):
     def choose(self, t: int, visit: _Visit, rng: Generator) -> int:
         """Ask what the policy would have played, without its remembering the question."""
         self.prepare(t, visit)
+        self.agent.policy.check_rewards(visit.reward, visit.reward, f"the log's reward of {visit.reward:g}")
         self.asked = self.agent.copy() if self.remembers else self.agent
         return int(self.asked.choose(t, rng, self.contexts, self.groups)[0])
 
