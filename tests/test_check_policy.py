@@ -382,13 +382,7 @@ def a_loaded_module(p):
 
 
 def the_world_s_stream(rng, p):
-    root = rng.bit_generator.seed_seq
-    world = np.random.default_rng(root)
-    return int(world.random() * p.size)
-
-
-def chance_of_its_own(p):
-    return np.random.default_rng(5).integers(p.size)
+    return rng.bit_generator.seed_seq.entropy % p.size
 
 
 def keeps_a_reference(seen, p):
@@ -452,7 +446,6 @@ def a_number_in_a_library(p):
         (its_own_globals, "asks for '__globals__'"),
         (a_loaded_module, "refers to 'importlib'"),
         (the_world_s_stream, "asks for 'bit_generator'"),
-        (chance_of_its_own, "refers to 'np.random' (draw from rng)"),
         (keeps_a_reference, "sets 'total' (keep memory in arguments such as low: PerArm)"),
         (keeps_it_in_a_list, "refers to 'REMEMBERED' (make it a setting)"),
         (keeps_it_in_a_global, "sets 'NOTHING' (keep memory in arguments such as low: PerArm)"),

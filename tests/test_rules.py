@@ -10,6 +10,7 @@ import itertools
 import math
 import pathlib
 import pickle
+import random
 import sys
 import types
 import warnings
@@ -319,6 +320,145 @@ def test_what_keeps_no_memory_says_so():
 
     with pytest.raises(TypeError, match="what draws a reward has no memory of its own; 'tired' asks for calls"):
         fl.Arms([0.5], tired, mean=[0.5])
+
+
+# Chance ---------------------------------------------------------------------------------------------------------------
+
+
+GENERATOR = np.random.default_rng(3)
+draw_a_normal = np.random.standard_normal
+draw_a_number = random.random
+
+
+def of_numpy(p):
+    """Draw from NumPy's chance."""
+    return np.random.randint(p.size)  # noqa: NPY002
+
+
+def of_numpy_by_another_name(p):
+    """Draw from a function of NumPy's."""
+    return int(draw_a_normal() > 0)
+
+
+def of_a_generator(p):
+    """Draw from a generator beside the rule."""
+    return GENERATOR.integers(p.size)
+
+
+def of_python(p):
+    """Draw from Python's chance."""
+    return random.randrange(p.size)
+
+
+def of_python_by_another_name(p):
+    """Draw from a function of Python's."""
+    return int(draw_a_number() < 0.5)
+
+
+def in_a_comprehension(p):
+    """Draw several."""
+    return int(max([np.random.default_rng(a).random() for a in range(p.size)]) > 0.5)
+
+
+def in_a_helper(p):
+    """Draw at second hand."""
+    return of_numpy(p)
+
+
+def in_a_helper_s_helper(p):
+    """Draw at third hand."""
+    return in_a_helper(p)
+
+
+@numba.njit
+def compiled_chance(p):
+    """Draw, compiled by the reader."""
+    return np.random.randint(p.size)  # noqa: NPY002
+
+
+def in_a_compiled_helper(p):
+    """Draw from it."""
+    return compiled_chance(p)
+
+
+def in_a_rule_as_a_helper(p):
+    """Draw from a rule."""
+    return RULE_OF_CHANCE(p)
+
+
+RULE_OF_CHANCE = fl.rule(of_numpy)
+
+
+def in_a_closure():
+    own = np.random.default_rng(3)
+
+    def rule(p):
+        return own.integers(p.size)
+
+    return rule
+
+
+def with_a_setting(best, p):
+    """Draw, with a setting."""
+    return np.random.default_rng(best).integers(p.size)
+
+
+@pytest.mark.parametrize(
+    ("function", "refers"),
+    [
+        (of_numpy, "'np.random'"),
+        (of_numpy_by_another_name, "'draw_a_normal'"),
+        (of_a_generator, "'GENERATOR'"),
+        (of_python, "'random'"),
+        (of_python_by_another_name, "'draw_a_number'"),
+        (in_a_comprehension, "'np.random'"),
+        (in_a_helper, "'np.random' in 'of_numpy'"),
+        (in_a_helper_s_helper, "'np.random' in 'of_numpy'"),
+        (in_a_compiled_helper, "'np.random' in 'compiled_chance'"),
+        (in_a_rule_as_a_helper, "'np.random' in 'of_numpy'"),
+        (in_a_closure(), "'own'"),
+        (functools.partial(with_a_setting, best=1), "'np.random'"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_rule_with_chance_of_its_own_is_refused(function, refers):
+    name = getattr(function, "func", function).__name__
+    said = f"{name!r} must look at its arguments only; it refers to {refers} (draw from rng)"
+    for made in (fl.Policy, fl.ContextPolicy):
+        with pytest.raises(ValueError, match=r".") as error:
+            made("chance", function)
+        assert str(error.value) == said
+
+
+def draws(mean):
+    """Draw a reward from Python's chance."""
+    return random.gauss(mean)
+
+
+def test_so_are_a_draw_and_a_delay():
+    said = r"^'draws' must look at its arguments only; it refers to 'random' \(draw from rng\)$"
+    with pytest.raises(ValueError, match=said):
+        fl.Arms([0.5], draws, mean=[0.5])
+    with pytest.raises(ValueError, match=said):
+        fl.Delay(draws, mean=[5])
+
+
+def test_a_rule_that_draws_from_rng_is_none():
+    def from_a_helper(rng, p):
+        return rng.integers(p.size)
+
+    def honest(rng, random: Number, p):
+        """Has memory of the name of a module that stands beside it, and asks rng for a method of that name."""
+        random[0] = rng.random() + np.sum(p) + rng.standard_normal()
+        return from_a_helper(rng, p) if random[0] < later(p) else 0
+
+    policy = fl.Policy("honest", honest)
+    assert policy.rule.memory
+
+    def later(p):  # a cell that is empty when the policy is made
+        return 0.5
+
+    fl.check_policy(policy.replace(interpret=True))
 
 
 # What the engine gives -----------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ class BasePolicy(RuleOwner):
         >>> from fairlib.baselines.classic import ucb1
         >>> ucb1().check_rewards(0, 100, "rewards=(0, 100)")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        ValueError: policy 'UCB1' is made for rewards in [0, 1], not for rewards=(0, 100): map them to [0, 1], or use ...
+        ValueError: policy 'UCB1' is made for rewards in [0, 1], not for rewards=(0, 100): map them to ...
         """
         if self.unit_rewards and not 0 <= low <= high <= 1:
             raise ValueError(

@@ -335,18 +335,14 @@ def _objection(value: Any) -> str | None:
     module = getattr(value, "__name__" if isinstance(value, ModuleType) else "__module__", None) or ""
     if isinstance(value, ModuleType | FunctionType) and _is_open(module):
         return None
-    if "random" in module:
-        return " (draw from rng)"
     if isinstance(value, ModuleType) or module in sys.stdlib_module_names:
         return ""
     return " (write it as a function)" if callable(value) else " (make it a setting)"
 
 
 def _is_open(module: str) -> bool:
-    """Say whether a module may be used: not NumPy's chance, nor most of Python's own, but all others."""
+    """Say whether a module may be used: most of Python's own not, but all others."""
     top = module.partition(".")[0]
-    if module == "numpy.random" or module.startswith("numpy.random."):
-        return False
     return top in _MODULES or top not in sys.stdlib_module_names
 
 

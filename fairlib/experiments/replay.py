@@ -211,8 +211,8 @@ def replay(
     ------
     TypeError, ValueError
         If an argument is of the wrong kind, a round of the log lacks something or has a propensity below `least`, the
-        policy is made for other rewards, other numbers of arms, other contexts or fewer rounds, needs its history or asks for
-        feedback when the pool has changed, or its rule answers neither with probabilities nor with an arm.
+        policy is made for other rewards, other numbers of arms, other contexts or fewer rounds, needs its history or
+        asks for feedback when the pool has changed, or its rule answers neither with probabilities nor with an arm.
 
     Notes
     -----

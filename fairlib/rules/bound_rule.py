@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import lru_cache
-from types import FunctionType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,15 @@ from fairlib.rules.jit import compile_cached, compile_uncached, fresh_copy, help
 from fairlib.rules.layout import TOOLS, Layout, Pluggable, WrongAnswerError, run_text
 from fairlib.rules.rule import Array, Rule
 from fairlib.rules.signature import CallSignature
-from fairlib.rules.snapshot import UndefinedError, dependencies, is_package_function, names_used, snapshot
+from fairlib.rules.snapshot import (
+    UndefinedError,
+    dependencies,
+    is_package_function,
+    is_reader_function,
+    names_used,
+    snapshot,
+    unwrap,
+)
 
 
 class RuleOwner:
@@ -49,7 +57,8 @@ class BoundRule:
     Raises
     ------
     TypeError, ValueError
-        If a setting is missing, unknown or of the wrong kind, or the function asks for something that is not available.
+        If a setting is missing, unknown or of the wrong kind, the function asks for something that is not available, or
+        it draws from Python's or NumPy's own chance.
 
     Examples
     --------
@@ -89,6 +98,7 @@ class BoundRule:
                 if isinstance(each, int) or each not in form.sizes:
                     checks.integer(f"the size of {name}" if isinstance(each, int) else each, self._of_size(each), 1)
         check_attributes(self.rule, form)
+        check_chance(self.rule)
 
     def _hint(self, missing: str) -> str:
         """Return a hint at what may have been meant by an argument that is no setting."""
@@ -430,6 +440,55 @@ def check_attributes(rule: Rule, form: CallSignature) -> None:
             if step.name not in has:
                 raise TypeError(f"{rule.__name__!r} asks {before.name} for {step.name!r}; it has {_and(has)}")
         before = step
+
+
+def check_chance(rule: Rule) -> None:
+    """Refuse a rule that draws from Python's or NumPy's own chance, which no seed of a game reaches.
+
+    Its code is read, and that of each of the reader's functions that it calls.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rule.
+
+    Raises
+    ------
+    ValueError
+        If it does.
+
+    Examples
+    --------
+    >>> check_chance(Rule(lambda p: np.random.randint(p.size)))
+    Traceback (most recent call last):
+    ValueError: '<lambda>' must look at its arguments only; it refers to 'np.random' (draw from rng)
+    """
+    functions = [each for each in (getattr(rule.function, "func", rule.function),) if is_reader_function(each)]
+    for function in functions:  # which grows
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        known = function.__globals__ | {name: cell.cell_contents for name, cell in cells if cell != CellType()}
+        value: Any = None
+        for step in names_used(function):
+            if step.kind in ("global", "name", "free"):
+                value = known.get(step.name)
+            else:  # of a module, as np.random
+                inside = step.kind == "attribute" and isinstance(value, ModuleType)
+                value = getattr(value, step.name, None) if inside else None
+            if _is_chance(value) or _is_chance(getattr(value, "__self__", None)):
+                place = "" if function is functions[0] else f" in {function.__name__!r}"
+                raise ValueError(
+                    f"{rule.__name__!r} must look at its arguments only; it refers to {'.'.join(step.path)!r}{place} "
+                    "(draw from rng)"
+                )
+            called = getattr(unwrap(value), "py_func", unwrap(value))
+            if is_reader_function(called) and called not in functions:
+                functions.append(called)
+
+
+def _is_chance(value: Any) -> bool:
+    """Say whether something is the module random or numpy.random, or comes from there, as generators do."""
+    module = getattr(value, "__name__" if isinstance(value, ModuleType) else "__module__", None)
+    return f"{module or type(value).__module__}.".startswith(("random.", "numpy.random."))
 
 
 def _flat_sizes(sizes: Any) -> list[Any]:
