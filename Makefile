@@ -22,7 +22,7 @@ help:
 	@echo "make book        build the book, and say which file to open"
 	@echo "make test        run every chapter and the package's tests, load each page, and check code and types"
 	@echo "make test-pages  try the pages: on phones, by hand, on paper, in JupyterLab, for readers who can't see them"
-	@echo "make test-full   try all that is tried by samples: bounds, properties, odd inputs (hours)"
+	@echo "make test-full   try all that is tried by samples: bounds and properties (hours)"
 	@echo "make nbval       run every chapter as a Jupyter notebook, with nbval and nothing of ours (half an hour)"
 	@echo "make outcomes    store what the last run of make test said, for the pages to show (commit first)"
 	@echo "make arena       play all games of the arena anew, and store what came of it (ten minutes)"
@@ -102,7 +102,7 @@ _build/pages.done: $(CHECKED) | _build/book.done
 # Samples of it are among the tests. What is stored of the trials, in chapters/trials.csv, is what the book shows: look at each
 # line that has changed. `TRIALS=full .venv/bin/pytest -n0 tests/test_trials.py -k ucb1_bound` plays one bound anew.
 test-full: .venv/lock.done
-	@PROPERTIES=full FUZZ=full $(BIN)/pytest tests
+	@PROPERTIES=full $(BIN)/pytest tests
 	@TRIALS=full $(BIN)/pytest -n0 tests/test_trials.py -k holds
 	@PYTHONPATH=tests $(BIN)/python -m bound_trials
 

@@ -8,7 +8,7 @@ import pathlib
 import secrets
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import IO, Annotated, Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ _FORMAT = 1  # of all files; a change after which older releases can't read them
 _LONGEST = 4_000_000  # bytes of a heading, a hundred times as many as one of ours has
 _NPY_HEADER = 1000  # letters in which an array says its shape and type; NumPy reads them as Python
 
-GivenPath = Annotated[str | os.PathLike[str], checks.InBody(checks.FilePath())]
+GivenPath = str | os.PathLike[str]
 """The path of a file, which the functions below check."""
 
 

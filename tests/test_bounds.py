@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import fuzz_calls
 import numpy as np
 import pytest
 from helpers import public
@@ -43,14 +42,32 @@ FUNCTIONS = {name: each for name, each in public().items() if name.endswith("_bo
 FALLING = {"fair_ucb_bound", "t_fair_ucb_bound"}  # they subtract what the arms are owed, which rises with the horizon
 
 
+ARMS = fl.bernoulli([0.5, 0.25])
+GAMES = {
+    fl.Bandit: fl.Bandit(ARMS),
+    sh.SharedBandit: sh.SharedBandit(ARMS, shares=[0.25, 0.125]),
+    ex.ExposureBandit: ex.ExposureBandit(ARMS, merit=exponential(2)),
+    ex.ContextExposureBandit: ex.ContextExposureBandit(sphere(3, [0.6, 0.8]), merit=exponential(2)),
+    de.SemiBandit: de.SemiBandit(ARMS, merit=exponential(2), delay=de.geometric([0.5, 0.25])),
+    rk.Constants: PEOPLE,
+}
+EXAMPLES = {
+    **{"merit": exponential(2), "means": [0.5, 0.0], "ratio": 0.5, "share": 0.1, "alpha": 0.5, "failure": 0.1},
+    **{"q": 0.5, "arms": 2, "dimension": 2, "noise": 0.5, "norm": 0.5, "ridge": 1.0, "plays": 1, "sd": 0.5},
+}
+
+
 def arguments(name: str) -> Arguments:
-    """Return what a bound depends on and what else it takes, with the examples of the fuzz test."""
-    (found,) = (each for each in fuzz_calls.calls() if each.name.rpartition(".")[2] == name)
-    given = {each: known.made() for each, known in found.arguments.items()}
-    places = list(given)
-    first = {each: given[each] for each in places[: places.index("horizon")]}
-    more = {each: given[each] for each in places[places.index("horizon") + 1 :]}
-    return Arguments(first, more, name in FALLING)
+    """Return what a bound depends on and what else it takes: an example where there is no default."""
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    given = {
+        each: GAMES[p.annotation] if each == "game" else EXAMPLES[each] if p.default is p.empty else p.default
+        for each, p in parameters.items()
+        if each != "horizon"
+    }
+    before = list(parameters).index("horizon")
+    first = {each: given[each] for each in list(given)[:before]}
+    return Arguments(first, {each: given[each] for each in given if each not in first}, name in FALLING)
 
 
 BOUNDS = {name: arguments(name) for name in FUNCTIONS}

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzz_calls import FILES
 
 import fairlib as fl
 from fairlib import data
@@ -32,6 +31,23 @@ count = itertools.count
 # How a file of some ending is packed, and opened.
 PACK: dict[str, Any] = {"": bytes, ".csv": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
 OPEN: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
+
+
+SIX = "2:0.1 3:0.2 4:0.3 5:0.15 6:0.25 1:1.000000"
+SALES = [("1", "3024", "A"), ("0", "-1", "B"), ("1", "30240", "B"), ("1", "30240", "B")]
+FILES = {
+    "arff": "@relation two\n@attribute x numeric\n@attribute y {0,1}\n@data\n0.5,1\n0.25,0\n",
+    "acs": "AGEP,SEX,PINCP,PWGTP,YEAR\n40,2,30000,17,1\n15,1,,8,1\n71,1,12000,9,1\n",
+    "today": f"1241160000 100001 0 |user {SIX} |100001 {SIX} |100002 {SIX}\n",
+    "criteo": "".join(
+        "\t".join([sale, "9.9", late, "1", "100", *15 * ["-1"], title, "-1", "-1"]) + "\n"
+        for sale, late, title in SALES
+    ),
+    "open_bandit": ",timestamp,item_id,position,click,propensity_score\n"
+    + "".join(f"{i},2019-11-24 00:0{i}:13.442536+00:00,{i},{1 + i % 3},{i % 2},0.03125\n" for i in range(4)),
+    "log": "".join(f'{{"arm": {i}, "reward": {i}.5, "propensity": 0.25, "page": "a"}}\n' for i in range(3)),
+}
+"""A file of a few rows for each loader."""
 
 
 def altered(monkeypatch, path: Path) -> None:

@@ -33,7 +33,7 @@ __all__ = [
     "ncb",
 ]
 
-Shares = Annotated[ArrayLike, checks.Numbers(0, 1, example=[0.25, 0.125])]
+Shares = Annotated[ArrayLike, checks.Numbers(0, 1)]
 _ByGroup = Annotated[np.ndarray, "number"]
 
 
@@ -451,7 +451,7 @@ def fair_groups_rule(groups, shares, merit, number: int, seen, n: _ByGroup, tota
 
 @checked
 def fair_groups(
-    groups: Annotated[ArrayLike, checks.OneOrMany(0, integers=True, example=[0, 1, 1])], shares: Shares, merit: Merit
+    groups: Annotated[ArrayLike, checks.OneOrMany(0, integers=True)], shares: Shares, merit: Merit
 ) -> Policy:
     """Shares for groups, merit within them: FAIR-LEARN among groups, around UCB1, and exposure by merit inside.
 

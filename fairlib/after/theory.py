@@ -17,7 +17,7 @@ __all__ = ["guard_rounds", "several_plays_deficit", "calibrated_shares"]
 def guard_rounds(
     arms: PositiveInt,
     share: OpenProbability,
-    floor: Annotated[float, checks.InBody(checks.Real(0, 1, example=0.25))],
+    floor: float,
     tolerance: NonNegative = 0.0,
 ) -> float:
     r"""Return a bound on the expected number of rounds that FAIR-LEARN forces on a learner with a floor.
@@ -61,9 +61,7 @@ def guard_rounds(
 
 
 @checked
-def several_plays_deficit(
-    shares: Shares, plays: Annotated[int, checks.InBody(checks.Integer(1, example=1))], tolerance: NonNegative = 0.0
-) -> NDArray[np.float64]:
+def several_plays_deficit(shares: Shares, plays: int, tolerance: NonNegative = 0.0) -> NDArray[np.float64]:
     r"""Return how many plays behind its share each arm can be, whatever the learner, with several plays a round.
 
     .. math:: \alpha + (m - 1) r_a, \qquad m = \lceil K/L \rceil,

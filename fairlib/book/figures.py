@@ -195,8 +195,8 @@ def _look_of_its_own(name: str) -> dict[str, Any]:
 @checked
 def curve(
     ax: Annotated[Axes, checks.Instance(Axes, "a matplotlib Axes, as plt.subplots() gives")],
-    rounds: Annotated[ArrayLike, checks.Table(example=[1, 2])],
-    values: Annotated[ArrayLike, checks.InBody(checks.Table(2, example=[[0.5, 1.0]]))],
+    rounds: Annotated[ArrayLike, checks.Table()],
+    values: ArrayLike,
     name: Annotated[str, checks.Text()],
     label: Annotated[str, checks.Text()] | None = None,
 ) -> None:

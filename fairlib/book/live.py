@@ -168,7 +168,7 @@ class Live:
         problem: Any = None,
         policy: Any = None,
         horizon: PositiveInt = 1,
-        rounds: Annotated[ArrayLike, checks.InBody(checks.OneOrMany(1, integers=True))] | None = None,
+        rounds: ArrayLike | None = None,
         runs: Annotated[int, checks.Integer(1, 20)] = 1,
         seed: Annotated[int, checks.Integer(0)] = 0,
         means: str | None = None,
@@ -491,7 +491,7 @@ def _lying(blocks: Mapping[str, Array]) -> dict[str, list[int]]:
 
 
 @checked
-def format_text(text: Annotated[str, checks.Text(example="{a:g}")], values: Mapping[str, Any]) -> str:
+def format_text(text: Annotated[str, checks.Text()], values: Mapping[str, Any]) -> str:
     """Put numbers and words into a text; the page does the same.
 
     Parameters

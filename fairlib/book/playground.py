@@ -255,9 +255,7 @@ class Contestant(NamedTuple):
 
 
 @checked
-def contestants(
-    merit: Merit, shares: Shares, plays: Annotated[int, checks.InBody(checks.Integer(1, example=1))] = 1
-) -> dict[str, Contestant]:
+def contestants(merit: Merit, shares: Shares, plays: int = 1) -> dict[str, Contestant]:
     """Return the policies that may race, by their names in a link.
 
     Parameters

@@ -139,7 +139,7 @@ class Guess:
         question: Annotated[str, checks.Text()],
         answer: Annotated[str, checks.Text()],
         low: Annotated[float, checks.Real()],
-        high: Annotated[float, checks.InBody(checks.Real(example=9.0))],
+        high: float,
         step: Positive = 1.0,
         unit: Annotated[str, checks.Text()] = "",
     ) -> None:

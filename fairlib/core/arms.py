@@ -317,7 +317,7 @@ class Bandit:
     """
 
     arms: Arms
-    plays: Annotated[int, checks.InBody(checks.Integer(1))] = 1
+    plays: int = 1
     delay: Delay | None = None
     outcome: ClassVar[type[Result]] = Result
     described_as: ClassVar[str] = "a Bandit, such as Bandit(bernoulli([0.9, 0.5]))"

@@ -272,7 +272,7 @@ class Policy(BasePolicy, Pluggable):
         rule: Rule | Callable[..., Any],
         *,
         plays: PositiveInt = 1,
-        arms: Annotated[int, checks.InBody(checks.Integer(1))] | None = None,
+        arms: int | None = None,
         horizon: Horizon | None = None,
         unit_rewards: Annotated[bool, checks.Flag()] | None = None,
         interpret: Annotated[bool, checks.Flag()] = False,

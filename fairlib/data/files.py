@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ __all__ = ["FilePath"]
 FilePath = str | os.PathLike[str]
 """The path of a file, as a string or a `pathlib.Path`."""
 
-DataPath = Annotated[FilePath, checks.InBody(checks.FilePath())]
+DataPath = FilePath
 """The same, for an argument that the loader checks."""
 
 

@@ -133,7 +133,7 @@ def mediamill(path: DataPath) -> MultiLabel:
 
 
 @checked
-def read_arff(path: DataPath, labels: Annotated[int, checks.Integer(1, example=1)]) -> MultiLabel:
+def read_arff(path: DataPath, labels: Annotated[int, checks.Integer(1)]) -> MultiLabel:
     r"""Read a multi-label file in the ARFF format of the Mulan collection, strictly.
 
     Parameters
@@ -230,7 +230,7 @@ def _arff_row(place: str, text: str, size: int, labels: int) -> NDArray[np.float
 
 @checked
 def fourier_features(
-    x: Annotated[ArrayLike, checks.Table(2, example=[[0.5, 1.0]])],
+    x: Annotated[ArrayLike, checks.Table(2)],
     dimension: PositiveInt,
     seed: Seed,
     scale: PositiveScale = 1.0,
@@ -277,7 +277,7 @@ def fourier_features(
 
 @checked
 def arm_contexts(
-    features: Annotated[ArrayLike, checks.Table(2, example=[[0.5, 1.0]])],
+    features: Annotated[ArrayLike, checks.Table(2)],
     arms: PositiveInt,
     dimension: PositiveInt,
     seed: Seed,

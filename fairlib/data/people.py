@@ -302,7 +302,7 @@ def _census_number(place: str, name: str, cell: str) -> float:
 
 @checked
 def standardized(
-    features: Annotated[ArrayLike, checks.Table(2, example=[[0.5, 1.0], [2.0, 3.0]])],
+    features: Annotated[ArrayLike, checks.Table(2)],
     by: Annotated[ArrayLike, checks.Table(2)] | None = None,
 ) -> NDArray[np.float64]:
     """Bring every column to mean 0 and standard deviation 1, and put a column of ones before them.

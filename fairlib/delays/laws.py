@@ -31,24 +31,22 @@ __all__ = [
 ]
 
 
-class _WholeRounds(checks.Constraint):
-    """A list of whole numbers of rounds, or infinity for never, one for each arm."""
-
-    def _take(self, name: str, value: Any) -> Array:
-        late = checks.floats(name, value, "a list of whole numbers of rounds")
-        if late.ndim != 1 or late.size == 0:
-            raise ValueError(f"{name} must be a list of at least one delay, not {checks.shown(value)}")
-        with np.errstate(invalid="ignore"):
-            bad = ~((late >= 0) & (np.isinf(late) | (late == np.floor(late))))
-        if bad.any():
-            arm = int(bad.argmax())
-            raise ValueError(
-                f"{name} must be whole numbers of at least 0, or infinity for never, not {late[arm]:g} (arm {arm})"
-            )
-        return late
+def _whole_rounds(name: str, value: Any) -> Array:
+    """Take a list of whole numbers of rounds, or infinity for never, one for each arm."""
+    late = checks.floats(name, value, "a list of whole numbers of rounds")
+    if late.ndim != 1 or late.size == 0:
+        raise ValueError(f"{name} must be a list of at least one delay, not {checks.shown(value)}")
+    with np.errstate(invalid="ignore"):
+        bad = ~((late >= 0) & (np.isinf(late) | (late == np.floor(late))))
+    if bad.any():
+        arm = int(bad.argmax())
+        raise ValueError(
+            f"{name} must be whole numbers of at least 0, or infinity for never, not {late[arm]:g} (arm {arm})"
+        )
+    return late
 
 
-Rounds = Annotated[ArrayLike, _WholeRounds()]
+Rounds = Annotated[ArrayLike, checks.Constraint(_whole_rounds)]
 
 
 class Law(Delay):
@@ -399,7 +397,7 @@ def empirical(delays: Sequence[ArrayLike]) -> Law:
     listed = isinstance(delays, Sequence | np.ndarray) and not isinstance(delays, str)
     if not listed or getattr(delays, "shape", None) == () or len(delays) == 0:
         raise TypeError(f"delays must be a list with a list of delays for each arm, not {checks.shown(delays)}")
-    samples = [np.sort(_WholeRounds()(f"delays[{a}]", sample)) for a, sample in enumerate(delays)]
+    samples = [np.sort(checks.Constraint(_whole_rounds)(f"delays[{a}]", sample)) for a, sample in enumerate(delays)]
     table = np.zeros((len(samples), max(map(len, samples))))
     for row, sample in zip(table, samples, strict=True):
         row[: len(sample)] = sample

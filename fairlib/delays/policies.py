@@ -40,10 +40,7 @@ __all__ = [
     "late_start",
 ]
 
-Plays = Annotated[int, checks.InBody(checks.Integer(1, example=1))]
-Radius = Annotated[
-    tuple[float, float], checks.Pair(checks.Real(0), "two numbers (a, b), such as (0.0, 1.5)", example=(0.1, 0.2))
-]
+Radius = Annotated[tuple[float, float], checks.Pair("two numbers (a, b), such as (0.0, 1.5)", checks.Real(0))]
 """Numbers a and b of a radius whose square is (a + b ln t) over a count."""
 
 
@@ -156,7 +153,7 @@ def fcucb_d_rule(plays, base, slope, merit, seen, box: Box, p):
 
 
 @checked
-def fcucb_d(merit: Merit, arms: PositiveInt, plays: Plays, radius: Radius | None = None) -> Policy:
+def fcucb_d(merit: Merit, arms: PositiveInt, plays: int, radius: Radius | None = None) -> Policy:
     r"""FCUCB-D (Algorithm 1), with the optimistic step of line 9 solved exactly.
 
     It plays in proportion to the merit of the most favourable means in the box :math:`\hat\mu_a \pm c_{t,a}`. Here
@@ -218,7 +215,7 @@ def upper_merit_delayed_rule(plays, base, slope, merit, seen, p):
 
 
 @checked
-def upper_merit_delayed(merit: Merit, arms: PositiveInt, plays: Plays, radius: Radius | None = None) -> Policy:
+def upper_merit_delayed(merit: Merit, arms: PositiveInt, plays: int, radius: Radius | None = None) -> Policy:
     r"""Upper merit with several plays and late feedback: by the largest merit in FCUCB-D's intervals.
 
     Not from the papers. For merits whose optimistic step takes every upper end, such as ``power(2, 4)``, it is FCUCB-D;
@@ -277,7 +274,7 @@ def fcts_d_rule(plays, merit, seen, rng, p):
 
 
 @checked
-def fcts_d(merit: Merit, arms: PositiveInt, plays: Plays) -> Policy:
+def fcts_d(merit: Merit, arms: PositiveInt, plays: int) -> Policy:
     """FCTS-D (Algorithm 2) for rewards 0 and 1: play by the merit of means drawn from their posteriors.
 
     The prior is uniform, and the posterior counts the rewards that have arrived.
@@ -339,7 +336,7 @@ def op_fcucb_d_rule(plays, base, slope, merit, seen, box: Box, p):
 
 
 @checked
-def op_fcucb_d(merit: Merit, arms: PositiveInt, plays: Plays, radius: Radius | None = None) -> Policy:
+def op_fcucb_d(merit: Merit, arms: PositiveInt, plays: int, radius: Radius | None = None) -> Policy:
     r"""OP-FCUCB-D (Algorithm 3): missing rewards count as 1 in the upper bound and as 0 in the lower one.
 
     Parameters
@@ -397,7 +394,7 @@ def op_fcts_d_rule(plays, merit, seen, rng, p):
 
 
 @checked
-def op_fcts_d(merit: Merit, arms: PositiveInt, plays: Plays) -> Policy:
+def op_fcts_d(merit: Merit, arms: PositiveInt, plays: int) -> Policy:
     """OP-FCTS-D (Algorithm 4): the average of two draws, one with missing rewards as 1, one with them as 0.
 
     Parameters
@@ -472,7 +469,7 @@ def two_box_rule(plays, narrow, safe, merit, seen, ends: TwoBoxes, refuted: Numb
 
 
 @checked
-def two_box(merit: Merit, arms: PositiveInt, plays: Plays, horizon: Horizon) -> Policy:
+def two_box(merit: Merit, arms: PositiveInt, plays: int, horizon: Horizon) -> Policy:
     r"""Two-box: one policy for delays of either kind, which it need not know. Ours, not the paper's.
 
     The safe box is OP-FCUCB-D's, the narrow box FCUCB-D's, each the intersection of those of all rounds so far. While
@@ -544,7 +541,7 @@ def recent_half_rule(plays, merit, seen, notes: Notes, p):
 
 
 @checked
-def recent_half(merit: Merit, arms: PositiveInt, plays: Plays) -> Policy:
+def recent_half(merit: Merit, arms: PositiveInt, plays: int) -> Policy:
     r"""Recent half: one policy for delays of either kind, without boxes, horizon or test. Ours, not the paper's.
 
     It plays in proportion to the merit of the mean of what arrived in the second half of the game, or in a slightly
@@ -602,7 +599,7 @@ def cucb_d_rule(plays, base, slope, seen, p):
 
 
 @checked
-def cucb_d(plays: Annotated[int, checks.Integer(1, example=1)], radius: Radius = (0.0, 1.5)) -> Policy:
+def cucb_d(plays: Annotated[int, checks.Integer(1)], radius: Radius = (0.0, 1.5)) -> Policy:
     r"""CUCB-D: the arms of the largest upper bounds, without fairness (after Chen, Wang and Yuan, 2013).
 
     Parameters
@@ -642,7 +639,7 @@ def mp_ts_d_rule(plays, seen, rng, p):
 
 
 @checked
-def mp_ts_d(plays: Annotated[int, checks.Integer(1, example=1)]) -> Policy:
+def mp_ts_d(plays: Annotated[int, checks.Integer(1)]) -> Policy:
     """MP-TS-D: the arms of the largest posterior draws (after Komiyama, Honda and Nakagawa, 2015).
 
     Parameters
@@ -683,7 +680,7 @@ def fgreedy_d_rule(plays, epsilon, merit, seen, rng, p):
 
 
 @checked
-def fgreedy_d(merit: Merit, arms: PositiveInt, plays: Plays, epsilon: UnitInterval) -> Policy:
+def fgreedy_d(merit: Merit, arms: PositiveInt, plays: int, epsilon: UnitInterval) -> Policy:
     """FGreedy-D: in some rounds any arms at all, in the others by the merit of the means so far.
 
     Parameters

@@ -61,7 +61,7 @@ class Monitor:
     @checked
     def __init__(
         self,
-        shares: Annotated[ArrayLike, checks.Numbers(0, 1, example=[0.25, 0.125])],
+        shares: Annotated[ArrayLike, checks.Numbers(0, 1)],
         tolerance: NonNegative = 0.0,
         in_windows: NonNegative | None = None,
     ) -> None:
@@ -74,7 +74,7 @@ class Monitor:
         self._window, self._worst_window = np.zeros(arms), np.zeros(arms)
 
     @checked
-    def see(self, arms: Annotated[Iterable[int], checks.InBody(checks.Numbers(0, 1, example=[0]))]) -> list[int]:
+    def see(self, arms: Iterable[int]) -> list[int]:
         """Count a round.
 
         Parameters
@@ -179,9 +179,9 @@ class Audit(NamedTuple):
 
 @checked
 def audit(
-    plays: Annotated[Iterable[int], checks.InBody(checks.Numbers(1, 5, example=[1, 3]))],
-    rounds: Annotated[int, checks.Integer(1, example=5)],
-    share: Annotated[float | Fraction, checks.InBody(checks.Real(0, 1))],
+    plays: Iterable[int],
+    rounds: Annotated[int, checks.Integer(1)],
+    share: float | Fraction,
 ) -> Audit:
     r"""Return how many plays an arm was owed, and which of them came too late, from its own plays alone.
 

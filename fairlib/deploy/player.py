@@ -4,7 +4,7 @@ import math
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ from fairlib.rules.rule import Seen
 
 __all__ = ["Player", "Choice"]
 
-RewardRange = Annotated[tuple[float, float], checks.InBody(checks.Pair(checks.Real(), ""))]
+RewardRange = tuple[float, float]
 """The smallest and the largest reward, which `_range` checks."""
 
 
@@ -109,7 +109,7 @@ class Player:
         arms: GivenArms | None = None,
         *,
         dimension: GivenDimension | None = None,
-        groups: Annotated[int, checks.InBody(checks.Integer(1))] = 1,
+        groups: int = 1,
         horizon: GivenHorizon | None = None,
         rewards: RewardRange = (0.0, 1.0),
         seed: AnySeed = 0,
@@ -134,8 +134,8 @@ class Player:
 
     def choose(
         self,
-        contexts: Annotated[ArrayLike, checks.InBody(checks.Table(2, example=[[1, 0], [0, 1]]))] | None = None,
-        groups: Annotated[ArrayLike, checks.InBody(checks.OneOrMany(0, integers=True))] | None = None,
+        contexts: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Choice:
         """Choose the arms of the next round.
 
@@ -201,9 +201,9 @@ class Player:
 
     def observe(
         self,
-        round: Annotated[int, checks.InBody(checks.Integer(1, example=1))],
-        reward: Annotated[float, checks.InBody(checks.Real(example=1.0))],
-        arm: Annotated[int, checks.InBody(checks.Integer(0))] | None = None,
+        round: int,
+        reward: float,
+        arm: int | None = None,
     ) -> None:
         """Take the reward of an arm in a round.
 

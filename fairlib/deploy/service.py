@@ -186,8 +186,8 @@ class Service:
 
     def choose(
         self,
-        request: Annotated[str, checks.InBody(checks.Text())],
-        contexts: Annotated[ArrayLike, checks.InBody(checks.Table(2))] | None = None,
+        request: str,
+        contexts: ArrayLike | None = None,
     ) -> Choice:
         """Choose the arms for a request, or say again what was chosen for it.
 
@@ -237,9 +237,9 @@ class Service:
 
     def observe(
         self,
-        request: Annotated[str, checks.InBody(checks.Text())],
-        reward: Annotated[float, checks.InBody(checks.Real(example=1.0))],
-        arm: Annotated[int, checks.InBody(checks.Integer(0))] | None = None,
+        request: str,
+        reward: float,
+        arm: int | None = None,
     ) -> bool:
         """Take the reward of an arm that was chosen for a request.
 

@@ -163,12 +163,10 @@ def _seeder() -> Any:
     return entry_point(compiled(_seed, void(int64[::1], int64[::1], int64[::1])))
 
 
-class SeedOrSequence(checks.Constraint):
-    """A whole number of at least 0, or a `numpy.random.SeedSequence`."""
-
-    def _take(self, name: str, value: Any) -> Any:
-        root(value)
-        return value
+def _seed_or_sequence(name: str, value: Any) -> Any:
+    """Take a whole number of at least 0, or a `numpy.random.SeedSequence`."""
+    root(value)
+    return value
 
 
-AnySeed = Annotated[int | SeedSequence, SeedOrSequence(example=1)]
+AnySeed = Annotated[int | SeedSequence, checks.Constraint(_seed_or_sequence)]

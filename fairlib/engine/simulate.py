@@ -10,7 +10,7 @@ from concurrent import futures
 from contextvars import copy_context
 from dataclasses import replace
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,10 +29,10 @@ def simulate(
     policy: AnyPolicy,
     horizon: GivenHorizon,
     *,
-    runs: Annotated[int, checks.InBody(checks.Integer(1))] = 1,
+    runs: int = 1,
     seed: AnySeed = 0,
-    rounds: Annotated[ArrayLike, checks.InBody(checks.OneOrMany(1, integers=True, example=[1, 50]))] | None = None,
-    progress: Annotated[bool, checks.InBody(checks.Flag())] = False,
+    rounds: ArrayLike | None = None,
+    progress: bool = False,
 ) -> Result:
     """Let a policy play a problem, and record what happens.
 
@@ -230,7 +230,7 @@ def recorded_rounds(rounds: ArrayLike | None, horizon: int) -> NDArray[np.int64]
         return _spaced(horizon).copy()
     wanted = f"increasing whole numbers from 1 to the horizon, {horizon}"
     try:
-        found = checks.one_or_many("rounds", rounds, 1, integers=True)
+        found = np.asarray(checks.one_or_many("rounds", rounds, 1, integers=True), np.float64)
     except (TypeError, ValueError) as error:
         raise type(error)(f"rounds must be {wanted}, not {checks.shown(rounds)}") from None
     if found.ndim != 1 or found.size == 0 or found.max() > horizon or (np.diff(found) <= 0).any():

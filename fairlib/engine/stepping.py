@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -101,16 +101,13 @@ class ContextRound(NamedTuple):
 
 
 PROBLEM = checks.Instance(Bandit | ContextBandit, "a Bandit or ContextBandit, such as Bandit(bernoulli([0.9, 0.5]))")
-Problem = Annotated[Bandit | ContextBandit, checks.InBody(PROBLEM)]
-AnyPolicy = Annotated[
-    Policy | ContextPolicy,
-    checks.InBody(checks.Instance(Policy | ContextPolicy, "a Policy or a ContextPolicy, such as ucb1()")),
-]
-GivenHorizon = Annotated[int, checks.InBody(checks.Integer(1, example=100))]
+Problem = Bandit | ContextBandit
+AnyPolicy = Policy | ContextPolicy
+GivenHorizon = int
 """A number of rounds, which is checked against that of the policy."""
-GivenArms = Annotated[int, checks.InBody(checks.Integer(1, example=2))]
+GivenArms = int
 """A number of arms, which is checked against that of the policy."""
-GivenDimension = Annotated[int, checks.InBody(checks.Integer(1))]
+GivenDimension = int
 """The length of a context, which is checked against that of the policy."""
 
 

@@ -348,7 +348,7 @@ class _Log(NamedTuple):
 @checked
 def evaluate(
     log: Iterable[Any],
-    target: Annotated[ArrayLike, checks.InBody(checks.Table())],
+    target: ArrayLike,
     *,
     method: Annotated[str, checks.Choice(("dr", "ips", "snips"))] = "dr",
     level: OpenProbability = 0.95,

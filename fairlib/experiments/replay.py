@@ -168,7 +168,7 @@ def replay(
     events: Iterable[Any],
     policy: Policy | ContextPolicy | Callable[[int], Policy],
     *,
-    arms: Annotated[int, checks.Integer(1, example=2)] | None = None,
+    arms: Annotated[int, checks.Integer(1)] | None = None,
     least: Annotated[float, checks.Real(above=0, high=1)] | None = None,
     horizon: Horizon | None = None,
     seed: Seed = 0,

@@ -72,7 +72,7 @@ def upper_merit_fairness_bound(
     arms: PositiveInt,
     horizon: Horizons,
     *,
-    plays: Annotated[int, checks.InBody(checks.Integer(1))] = 1,
+    plays: int = 1,
     sd: PositiveScale = 0.5,
     known: Annotated[bool, checks.Flag()] = False,
 ) -> NDArray[np.float64]:
@@ -125,9 +125,7 @@ def upper_merit_fairness_bound(
 
 
 @checked
-def upper_merit_kl_fairness_bound(
-    means: Annotated[ArrayLike, checks.InBody(checks.Numbers(example=[0.5, 0.0]))], horizon: Horizons
-) -> NDArray[np.float64]:
+def upper_merit_kl_fairness_bound(means: ArrayLike, horizon: Horizons) -> NDArray[np.float64]:
     r"""Bound on the expected fairness regret of `upper_merit_kl` for merit equal to the mean; not in the papers.
 
     With S the sum of the means, of which some may be 0,

@@ -73,7 +73,7 @@ SOLVE = CallSignature(
 """How a function that fills in the optimistic means of a box is called."""
 
 
-Slope = Annotated[float, checks.Real(0, sys.float_info.max, infinity=True, example=3.0)]
+Slope = Annotated[float, checks.Real(0, sys.float_info.max, infinity=True)]
 
 
 class Merit(Pluggable):
@@ -145,9 +145,9 @@ class Merit(Pluggable):
         value: Callable[..., float],
         best: Callable[..., float] | None = None,
         *,
-        low: Annotated[float, checks.Real(example=0.0)],
-        high: Annotated[float, checks.Real(example=1.0)],
-        minimum: Annotated[float, checks.Real(above=0, example=1.0)],
+        low: Annotated[float, checks.Real()],
+        high: Annotated[float, checks.Real()],
+        minimum: Annotated[float, checks.Real(above=0)],
         lipschitz: Slope,
         log_lipschitz: Slope,
         rising: Annotated[bool, checks.Flag()] = False,
@@ -171,7 +171,7 @@ class Merit(Pluggable):
         self.settings = {each: value for part in self._parts.values() for each, value in part.settings.items()}
         self._look()
 
-    def __call__(self, means: Annotated[ArrayLike, checks.InBody(checks.Table(example=[0.5]))]) -> NDArray[np.float64]:
+    def __call__(self, means: ArrayLike) -> NDArray[np.float64]:
         """Return the merit of each mean.
 
         Parameters
@@ -388,7 +388,7 @@ def power_best(scale, exponent, low, high, c):
 
 
 @checked
-def power(scale: Positive, exponent: Annotated[float, checks.Real(1, 1e6, example=4.0)]) -> Merit:
+def power(scale: Positive, exponent: Annotated[float, checks.Real(1, 1e6)]) -> Merit:
     r"""Power merit on [0, 1], :math:`f(x) = 1 + A x^p`.
 
     Parameters
@@ -451,7 +451,7 @@ def clipped_best(floor, low, high, c):
 
 
 @checked
-def clipped(floor: Positive, high: Annotated[float, checks.InBody(checks.Real())] = 1.0) -> Merit:
+def clipped(floor: Positive, high: float = 1.0) -> Merit:
     r"""Merit equal to the mean itself, but not below a floor: :math:`f(x) = \max(x, \gamma)` on [0, `high`].
 
     Parameters
@@ -545,8 +545,8 @@ def _finer(grid: NDArray[np.float64], i: int) -> NDArray[np.float64]:
 @checked
 def fair_policy(
     merit: Merit,
-    means: Annotated[ArrayLike, checks.InBody(checks.Numbers())],
-    plays: Annotated[int, checks.InBody(checks.Integer(1))] = 1,
+    means: ArrayLike,
+    plays: int = 1,
 ) -> NDArray[np.float64]:
     r"""Return the one policy that gives each arm exposure in proportion to its merit, and to none more than 1.
 
@@ -672,8 +672,8 @@ def play_by_merit(merit: MeritFunctions, means: Any, plays: int, p: Any) -> None
 @checked
 def optimistic_means(
     merit: Merit,
-    low: Annotated[ArrayLike, checks.InBody(checks.Numbers(example=[0.1, 0.2]))],
-    high: Annotated[ArrayLike, checks.InBody(checks.Numbers(example=[0.3, 0.4]))],
+    low: ArrayLike,
+    high: ArrayLike,
 ) -> NDArray[np.float64]:
     """Find the means in a box for which the fair policy earns most, exactly.
 

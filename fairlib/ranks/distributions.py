@@ -45,8 +45,8 @@ class RewardDistribution:
     array([0.125, 0.5  , 1.   ])
     """
 
-    breaks: Annotated[NDArray[np.float64], checks.Numbers(example=[0.0, 1.0])]
-    coefficients: Annotated[NDArray[np.float64], checks.Table(2, example=[[0.0, 1.0], [1.0, 0.0]])]
+    breaks: Annotated[NDArray[np.float64], checks.Numbers()]
+    coefficients: Annotated[NDArray[np.float64], checks.Table(2)]
     described_as = "a RewardDistribution, such as uniform_sum([1, 1])"
 
     def __post_init__(self) -> None:
@@ -129,7 +129,7 @@ class RewardDistribution:
             points.append(start + turns[(turns > 0) & (turns < end - start)])
         return float(self._polynomials(np.concatenate(points), slopes).max())
 
-    def quantile(self, ranks: Annotated[ArrayLike, checks.InBody(checks.Table(example=[0.5]))]) -> NDArray[np.float64]:
+    def quantile(self, ranks: ArrayLike) -> NDArray[np.float64]:
         r"""Return the smallest reward whose rank is at least the given one, :math:`\inf\{r : F(r) \ge u\}`.
 
         Parameters

@@ -129,10 +129,7 @@ def rank_metrics(
 @checked
 def acceptance_given_past(
     game: RankBandit,
-    policy: Annotated[
-        ContextPolicy,
-        checks.InBody(checks.Instance(ContextPolicy, "a ContextPolicy where arms have contexts, such as linucb(1, 1)")),
-    ],
+    policy: ContextPolicy,
     t: PositiveInt,
     pasts: PositiveInt,
     draws: PositiveInt,

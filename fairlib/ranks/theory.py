@@ -130,7 +130,7 @@ def price_probability(
 
 
 Arms = Annotated[int, checks.Integer(2)]
-Later = Annotated[ArrayLike, checks.OneOrMany(3, integers=True, example=100)]
+Later = Annotated[ArrayLike, checks.OneOrMany(3, integers=True)]
 """A number of rounds of at least 3: before round 3 nothing is learned."""
 
 
@@ -247,7 +247,7 @@ def constants(game: RankBandit) -> Constants:
 @checked
 def rank_error(
     groups: PositiveInt,
-    t: Annotated[ArrayLike, checks.OneOrMany(2, integers=True, example=5)],
+    t: Annotated[ArrayLike, checks.OneOrMany(2, integers=True)],
     *,
     horizon: Horizon,
     failure: OpenProbability,
@@ -341,7 +341,7 @@ def counted_from(
 
 
 @checked
-def chance_of_each(arms: Arms, error: Annotated[ArrayLike, checks.OneOrMany(0, example=0.1)]) -> NDArray[np.float64]:
+def chance_of_each(arms: Arms, error: Annotated[ArrayLike, checks.OneOrMany(0)]) -> NDArray[np.float64]:
     r"""Return the least chance of each candidate if ranks are off by at most :math:`\epsilon` (equations 6 and 16).
 
     Parameters

@@ -118,8 +118,8 @@ def separate_draw(weights, biases, sd, together, rng, contexts, groups, means, r
         rewards[a] = means[a] + sd * rng.standard_normal()
 
 
-Weights = Annotated[ArrayLike, checks.Table(2, example=[[1.0, 2.0], [3.0, 0.5]])]
-Biases = Annotated[ArrayLike, checks.Table(1, example=[0.0, 1.0])]
+Weights = Annotated[ArrayLike, checks.Table(2)]
+Biases = Annotated[ArrayLike, checks.Table(1)]
 
 
 @checked
@@ -226,7 +226,7 @@ def mixed_groups(
     weights: Weights,
     biases: Biases,
     sd: NonNegative,
-    shares: Annotated[ArrayLike, checks.Numbers(0, 1, above=0, example=[0.5, 0.5])],
+    shares: Annotated[ArrayLike, checks.Numbers(0, 1, above=0)],
     arms: Annotated[int, checks.Integer(2)],
 ) -> WeightedBandit:
     r"""Return a pool of candidates whose groups are drawn at random, with rewards as in `separate_groups` (Section 7).
@@ -329,9 +329,9 @@ def noisy_people_draw(features, group_of, predicted, sd, first, last, rng, conte
 
 @checked
 def employer(
-    contexts: Annotated[ArrayLike, checks.Table(2, example=[[1.0, 0.5], [1.0, 0.25], [1.0, 0.75]])],
-    groups: Annotated[ArrayLike, checks.OneOrMany(0, integers=True, example=[0, 1, 1])],
-    rewards: Annotated[ArrayLike, checks.Table(1, example=[0.5, 0.25, 1.0])],
+    contexts: Annotated[ArrayLike, checks.Table(2)],
+    groups: Annotated[ArrayLike, checks.OneOrMany(0, integers=True)],
+    rewards: Annotated[ArrayLike, checks.Table(1)],
     arms: Annotated[int, checks.Integer(2)] | None = None,
     sd: NonNegative | None = None,
     parameter: Annotated[ArrayLike, checks.Table(1)] | None = None,

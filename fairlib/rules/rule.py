@@ -148,7 +148,7 @@ class Rule(FunctionHolder):
         return self.__qualname__ if found is self else (Rule, (self.function,))
 
 
-def rule(function: Annotated[Callable[..., Any], checks.InBody(checks.Function())]) -> Rule:
+def rule(function: Callable[..., Any]) -> Rule:
     """Mark a function as a policy's rule, written as its box: it asks for what it needs by the names of its arguments.
 
     On arms it may ask for `seen` (see `Seen`), `feedback` (see `Feedback`), `rng`, a `numpy.random.Generator`, and `p`;

@@ -15,7 +15,7 @@ from fairlib.core import Bandit, BoundRule, Number, Result, arm_metrics, earned
 
 __all__ = ["SharesResult", "SharedBandit", "shares_metrics"]
 
-Shares = Annotated[ArrayLike, checks.Numbers(0, 1, example=[0.25, 0.125])]
+Shares = Annotated[ArrayLike, checks.Numbers(0, 1)]
 """The shares, as the package's functions take them; each function checks that they fit the game."""
 
 

@@ -457,7 +457,7 @@ def windows_by_deadline(learner: Policy, shares: Shares, credit: Annotated[float
 
 
 @checked
-def sighted_turns(arms: PositiveInt, share: Annotated[float, checks.InBody(checks.Real(0, 1, example=0.1))]) -> int:
+def sighted_turns(arms: PositiveInt, share: float) -> int:
     r"""Return how many rounds `sighted_shares` plays by turns before it looks at the contexts.
 
     .. math:: t_1 = \Bigl\lceil \Bigl( \frac{3.25}{g} + 0.75 \Bigr)^2 \Bigr\rceil, \qquad g = \frac1K - r

@@ -210,7 +210,7 @@ def sighted_shares_bound(
     dimension: PositiveInt,
     horizon: Horizons,
     *,
-    share: Annotated[float, checks.InBody(checks.Real(0, 1, example=0.1))],
+    share: float,
     noise: NonNegative,
     norm: NonNegative,
     ridge: PositiveScale = 1.0,
