@@ -138,7 +138,7 @@ class Store:
             raise ValueError(
                 f"store has a file that can't be read, {file}: {error}; delete it, and its settings are run again"
             ) from error
-        return rows[rows[_LINE].isin(self._places)]
+        return rows[[line in self._places for line in rows[_LINE]]]
 
     def _look(self, of: parquet.FileMetaData) -> list[str]:
         """Refuse, unread, what is no part of this store or would take too much memory; name the columns of texts."""
