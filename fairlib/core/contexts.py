@@ -240,7 +240,10 @@ class World:
 def table_draw(rows_of_contexts, rows_of_means, rows_of_rewards, rng, contexts, means, rewards):
     """Take a row of the tables at random."""
     row = int(rng.random() * len(rows_of_contexts))
-    contexts[:], means[:], rewards[:] = rows_of_contexts[row], rows_of_means[row], rows_of_rewards[row]
+    for a in range(means.size):  # loops, as slices take seconds to compile
+        means[a], rewards[a] = rows_of_means[row, a], rows_of_rewards[row, a]
+        for i in range(contexts.shape[1]):
+            contexts[a, i] = rows_of_contexts[row, a, i]
 
 
 @checked
@@ -288,10 +291,11 @@ def table(
 
 def linear_table_draw(rows, parameter, sd, rng, contexts, means, rewards):
     """Take a row of contexts at random; the reward is the mean with normal noise."""
-    contexts[:] = rows[int(rng.random() * len(rows))]
+    row = int(rng.random() * len(rows))
     for a in range(means.size):
         means[a] = 0.0
         for i in range(parameter.size):
+            contexts[a, i] = rows[row, a, i]  # not a slice, which takes seconds to compile
             means[a] += contexts[a, i] * parameter[i]
         rewards[a] = means[a] + sd * rng.standard_normal()
 
