@@ -116,3 +116,16 @@ def test_what_the_search_shows_fits_a_phone(site: str, browser: webdriver.Chrome
     visit(browser, f"{site}/search.html?q=regret", width=320)
     WebDriverWait(browser, 20).until(lambda browser: browser.find_elements(By.CSS_SELECTOR, "ul.search li"))
     assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_magnifier_stands_beside_what_is_searched_for(width: int, site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/search.html?q=regret", width=width)
+    icon_ends, text_begins = browser.execute_script(
+        """
+        const [icon, input] = document.querySelectorAll(".bd-content .bd-search > :is(i, input)");
+        const padding = parseFloat(getComputedStyle(input).paddingLeft);
+        return [icon.getBoundingClientRect().right, input.getBoundingClientRect().left + padding];
+        """
+    )
+    assert icon_ends <= text_begins
