@@ -6,7 +6,9 @@ says, loads it, shortened; the games themselves are fetched when a reader's own 
 """
 
 import json
+import math
 import shutil
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,38 @@ def shortened(found: dict[str, Any]) -> dict[str, Any]:
         sure.setdefault(horizon, {}).setdefault(game, {}).setdefault(second, {})[policy] = short(kept)
     who = {name: {"knows": each.knows, "proved": each.as_proved} for name, each in entrants.items()}
     return {"seed": found["seed"], "policies": who, "cells": cells, "fronts": sure, "rule": EXAMPLE}
+
+
+def on_paper(found: dict[str, Any]) -> str:
+    """Return the table that the page shows first, for paper: the fairness regret after the longest games."""
+    cells = shortened(found)["cells"]
+    horizon = max(cells)
+    columns = [cells[horizon][game]["fairness_regret"] for game in v1]
+    rows: dict[Any, list[str]] = {}  # of the same numbers, one with several names
+    for policy in entrants:
+        rows.setdefault(tuple(str(column.get(policy)) for column in columns), []).append(policy)
+
+    def row(names: list[str]) -> str:
+        shown = ""
+        for column in columns:
+            if names[0] not in column:
+                shown += "<td>&ndash;</td>"
+                continue
+            mean, _, _, best, last, close = column[names[0]]
+            said = f"{mean:,.0f}" if mean >= 100 else f"{mean:.3g}"
+            ranks = f"{best}" if best == last else f"{best} to {last}"
+            shown += f"<td>{f'<strong>{said}</strong>' if close else said}<br/>({ranks})</td>"
+        return f'<tr><th scope="row">{escape(", ".join(names))}</th>{shown}</tr>'
+
+    fits = [names for names in rows.values() if any(names[0] in column for column in columns)]
+    fits.sort(key=lambda names: columns[0].get(names[0], [math.inf])[0])
+    heads = "".join(f'<th scope="col">{game.replace("/", "/<wbr/>")}</th>' for game in v1)
+    return (
+        f'<table class="arena-results"><caption>Fairness regret after {horizon:,} rounds: means of {found["runs"]} '
+        "runs, and ranks in brackets. The page also has the other measures, shorter games, standard errors, "
+        'and a place for a rule of your own.</caption><thead><tr><th scope="col">Policy</th>'
+        f"{heads}</tr></thead><tbody>{''.join(map(row, fits))}</tbody></table>"
+    )
 
 
 def games() -> dict[str, Any]:

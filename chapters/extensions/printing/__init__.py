@@ -5,6 +5,7 @@ Run by `make print`, after `make book`. Solutions stand at the end, and of an ex
 
 import base64
 import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ from html import escape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import arena_table
 from bs4 import BeautifulSoup, Tag
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -52,6 +54,10 @@ a { color: inherit !important; }
 .bd-article :is(td, th) { padding: 2px 4px; overflow-wrap: anywhere; }
 .bd-content article.bd-article :is(table.results, section[id$=notation] table) { font-size: 7.5pt; }
 .bd-content article.bd-article table.fair-table { font-size: 7.5pt; }
+.bd-content article.bd-article table.arena-results { font-size: 6.5pt; }
+.bd-article .arena-results :is(td, th) { padding: 1px 2px; text-align: right; white-space: nowrap; }
+.bd-article .arena-results th:first-child { text-align: left; white-space: normal; }
+.bd-article .arena-results caption { caption-side: top; font-size: 9pt; color: inherit; }
 .bd-content article.bd-article table.fair-table :is(td, th) { padding: 2px 4px; white-space: normal; }
 .sd-btn { display: none !important; }
 .address { font-size: 85%; text-align: center; overflow-wrap: anywhere; }
@@ -152,6 +158,9 @@ def article(html: Path, page: str, known: list[str], address: str) -> Tag:
         assert explorer
         place.string = f"{address}{page if address else Path(page).name}.html#{explorer['id']}"
     answers_last(found)
+    for place in found.select("[data-arena]"):  # which the page fills itself
+        record = json.loads((html / "_static" / "arena.json").read_text(encoding="utf-8"))
+        place.replace_with(BeautifulSoup(arena_table.on_paper(record), "html.parser"))
     for part in found.select(UNWANTED):
         part.decompose()
     for formula in found.select("mjx-container[tabindex]"):
