@@ -412,7 +412,9 @@ def evaluate(
     directly standardized rates* (1997), with the largest weight that the log shows to be possible. Its coverage is well
     tested, and not proved in general. Where clicks are rare the normal interval covers too rarely, so ``"ips"`` is the
     method there; for the same reason `Evaluation.arms` and `Evaluation.earned` are by IPS, with gamma intervals, if
-    rewards are 0 and 1. For other rewards an arm with fewer than 20 plays has no interval.
+    rewards are 0 and 1. Of other rewards they are by SNIPS unless the method is IPS, and an arm with fewer than 20
+    plays has no interval. The time is proportional to the rows and the arms, not to their product, but for DR, which
+    asks what its model says of the target in each row.
 
     Examples
     --------
@@ -442,33 +444,22 @@ def evaluate(
         raise ValueError("target must play some arm that the log played in that visit, and does in none")
     plays, exposure = np.bincount(read.arm, minlength=arms), q.mean(axis=0)
     clicks = bool(np.isin(read.reward, (0.0, 1.0)).all())
+    least = np.full(arms, math.inf)
+    np.minimum.at(least, read.arm, read.propensity)
+    least[plays == 0] = read.propensity.min()
+    top = q.max(axis=0) / least  # the largest weight that there could be
     each = 1 - (1 - level) / arms
-    found: list[tuple[Interval, Interval]] = []
-    total, top = np.zeros(number), 0.0
-    for a in range(arms):
-        mine = read.arm == a
-        least = float(read.propensity[mine].min() if plays[a] else read.propensity.min())
-        top = max(top, float(q[:, a].max()) / least)
-        terms = _terms(read, mine, method)
-        total += q[:, a] * terms
-        pair = []
-        for chance, scale in ((np.ones(number), mine / read.propensity), (q[:, a], weights)):
-            most = float(chance.mean())
-            if most == 0:
-                pair.append(Interval(0.0, 0.0, 0.0, 0.0))
-            elif not plays[a]:
-                pair.append(Interval(math.nan, math.nan, *((0.0, most) if clicks else (-math.inf, math.inf))))
-            elif clicks:
-                counted = chance * mine * read.reward / read.propensity
-                pair.append(_gamma(counted, read.visit, each, float(chance.max()) / least))
-            else:
-                own = _self_normalised(chance * terms, scale) if method == "snips" else chance * terms
-                normal = _normal(own, read.visit, each)
-                pair.append(normal if plays[a] >= _ENOUGH else normal._replace(low=-math.inf, high=math.inf))
-        found.append((pair[0], pair[1]))
+    by_ips = clicks or method == "ips"
+    ones = np.ones(arms)
+    means = _of_arms(read, 1 / read.propensity, each, "ips" if by_ips else "own", ones, 1 / least if clicks else None)
+    earned = _of_arms(read, weights, each, "ips" if by_ips else "all", exposure, top if clicks else None)
+    total = weights * read.reward
+    if method == "dr":
+        of_target, of_arm = _models(read, q)
+        total = of_target + weights * (read.reward - of_arm)
     interval = "gamma" if method == "ips" and clicks else "normal"
     if interval == "gamma":
-        reward = _gamma(total, read.visit, level, top)
+        reward = _gamma(total, read.visit, level, float(top.max()))
     else:
         reward = _normal(_self_normalised(total, weights) if method == "snips" else total, read.visit, level)
     overlap = Overlap(
@@ -482,23 +473,73 @@ def evaluate(
     kept = np.array(q if np.ndim(target) == 2 else q[0])
     exposure = exposure if np.ndim(target) == 2 else kept
     exposure.flags.writeable = kept.flags.writeable = False
-    means, earned = (tuple(each) for each in zip(*found, strict=True))
     return Evaluation(method, level, overlap, reward, interval, means, earned, exposure, kept, by)
 
 
-def _terms(read: _Log, mine: NDArray[np.bool_], method: str) -> _Floats:
-    """Return for each row an unbiased estimate of the mean of an arm, by IPS or by DR."""
-    if method != "dr":
-        return np.where(mine, read.reward / read.propensity, 0.0)
-    counts, sums, everything = (_before(each, read.begin) for each in (mine, mine * read.reward, read.reward))
-    model = np.where(counts > 0, sums / np.maximum(counts, 1), everything / np.maximum(read.begin, 1))
-    return np.where(mine, model + (read.reward - model) / read.propensity, model)
+def _of_arms(
+    read: _Log, scale: _Floats, level: float, norm: str, most: _Floats, top: _Floats | None
+) -> tuple[Interval, ...]:
+    """Return for each arm the interval of the mean of its scaled rewards, from the sums by visit and arm alone.
+
+    The mean is over all rows (``"ips"``), or normalised by the scale of all rows or of the arm's ``"own"``; `most` is
+    what it could be for clicks, which have the gamma interval of a largest scale `top`.
+    """
+    from scipy.special import gammaincinv, ndtri  # only here: SciPy is slow to import, and the package must not be
+
+    arms, number = most.size, scale.size
+    key, place = np.unique(read.visit * arms + read.arm, return_inverse=True)
+    visit, arm = key // arms, key % arms
+    paid = np.bincount(place, scale * read.reward)
+    total, plays = np.bincount(arm, paid, minlength=arms), np.bincount(read.arm, minlength=arms)
+    per_visit = np.bincount(read.visit, scale if norm == "all" else None).astype(np.float64)
+    base = np.bincount(place, scale) if norm == "own" else per_visit[visit]
+    whole = np.bincount(arm, base, minlength=arms) if norm == "own" else np.full(arms, per_visit.sum())
+    with np.errstate(invalid="ignore"):  # of an arm without a play there is no mean
+        means = total / whole
+        squares = np.bincount(arm, (paid - means[arm] * base) ** 2, minlength=arms)
+        if norm != "own":  # visits without a play of the arm count for its mean, too
+            squares += means**2 * np.maximum(per_visit @ per_visit - np.bincount(arm, base**2, minlength=arms), 0.0)
+        errors = np.sqrt(per_visit.size / (per_visit.size - 1) * squares) / whole
+    half, tail = float(ndtri(0.5 + level / 2)) * errors, (1 - level) / 2
+    low, high = means - half, means + half
+    if top is not None:
+        total, variance = total / number, np.bincount(arm, paid**2, minlength=arms) / number**2
+        more = top * np.bincount(read.visit).max() / number
+        with np.errstate(invalid="ignore", divide="ignore"):
+            low = np.where(total > 0, variance / total * gammaincinv(total**2 / variance, tail), 0.0)
+            total, variance = total + more, variance + more**2
+            high = np.minimum(variance / total * gammaincinv(total**2 / variance, 1 - tail), 1.0)
+    else:
+        low[plays < _ENOUGH], high[plays < _ENOUGH] = -math.inf, math.inf
+    never = plays == 0
+    means[never], errors[never] = math.nan, math.nan
+    low[never], high[never] = (0.0, most[never]) if top is not None else (-math.inf, math.inf)
+    for each in (means, errors, low, high):
+        each[most == 0] = 0.0
+    return tuple(Interval(*each) for each in np.transpose([means, errors, low, high]).tolist())
 
 
-def _before(values: NDArray[Any], begin: NDArray[np.int64]) -> _Floats:
-    """Return for each row the sum of the values before its visit."""
-    sums: _Floats = np.concatenate([[0.0], np.cumsum(values)])
-    return sums[begin]
+def _models(read: _Log, q: _Floats) -> tuple[_Floats, _Floats]:
+    """Return for each row what the mean rewards of earlier visits say of the target, and of the arm played.
+
+    An arm that was not played before has the mean of all.
+    """
+    number, arms = q.shape
+    counts, sums, model, new = np.zeros(arms), np.zeros(arms), np.zeros(arms), np.ones(arms)
+    of_target, of_arm = np.empty(number), np.empty(number)
+    known, mean, everything = 0, 0.0, 0.0
+    for i, (begin, played) in enumerate(zip(read.begin.tolist(), read.arm.tolist(), strict=True)):
+        for j in range(known, begin):
+            arm, reward = read.arm[j], read.reward[j]
+            counts[arm] += 1
+            sums[arm] += reward
+            everything += reward
+            model[arm], new[arm] = sums[arm] / counts[arm], 0.0
+            mean = everything / (j + 1)
+        known = begin
+        of_target[i] = q[i] @ model + mean * (q[i] @ new)
+        of_arm[i] = mean if new[played] else model[played]
+    return of_target, of_arm
 
 
 def _self_normalised(terms: _Floats, weights: _Floats) -> _Floats:
