@@ -11,8 +11,6 @@ import js_engine
 import numpy as np
 import pytest
 import zoo
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
 import fairlib as fl
@@ -286,34 +284,6 @@ def test_each_kind_of_argument_has_a_function_of_its_own():
     assert made.text().startswith("function helping")
 
 
-OPERATIONS = ("+", "-", "*", "//", "%", "max", "min", "if")
-
-
-@st.composite
-def expressions(draw, depth=3):
-    """Write an expression of whole numbers a, b and c."""
-    if depth == 0 or draw(st.integers(0, 4)) == 0:
-        return draw(st.sampled_from(["a", "b", "c", "2", "-3", "7"]))
-    one, other, third = (draw(expressions(depth=depth - 1)) for _ in range(3))
-    sign = draw(st.sampled_from(OPERATIONS))
-    if sign in ("max", "min"):
-        return f"{sign}({one}, {other})"
-    if sign == "if":
-        return f"({one} if {other} < {third} else {other})"
-    return f"(({one}) {sign} (({other}) * ({other}) + 1))" if sign in ("//", "%") else f"(({one}) {sign} ({other}))"
-
-
-@given(st.lists(expressions(), min_size=20, max_size=20), *(st.integers(-30, 30) for _ in range(3)))
-@settings(max_examples=10, deadline=None)
-def test_expressions_of_whole_numbers_come_to_the_same(written, a, b, c):
-    made = Script({})
-    text = [f"def f{i}(a, b, c):\n    return {each}" for i, each in enumerate(written)]
-    for i, each in enumerate(text):
-        made.add(Function(f"f{i}", each, UNKNOWN.__getitem__), [WHOLE] * 3)
-    there = js_engine.evaluated(made.text(), f"[{', '.join(f'f{i}({a}, {b}, {c})' for i in range(len(text)))}]")
-    assert there == [eval(each, {"a": a, "b": b, "c": c}) for each in written]
-
-
 # What it refuses -----------------------------------------------------------------------------------------------------
 
 REFUSED = {
@@ -330,13 +300,13 @@ REFUSED = {
     "global n": "global, which it does not know",
     "yield n": "a value that is not used",
     "assert n": "assert, which it does not know",
-    "for a, x in enumerate(p):\n        n = a": "a loop over anything but range(...)",
+    "for a, x in enumerate(p):\n        n = a": "a loop over anything but one name",
     "for a in p:\n        n = 1": "a loop over anything but range(...)",
     "for a in range(n):\n        n = 1\n    else:\n        n = 2": "else after a loop",
     "while n > 1:\n        n = 1\n    else:\n        n = 2": "else after a loop",
-    "for a, b in range(n):\n        n = 1": "a loop that counts more than one name",
-    "for p[0] in range(n):\n        n = 1": "a loop that counts more than one name",
-    "for a in range():\n        n = 1": "a loop that counts more than one name",
+    "for a, b in range(n):\n        n = 1": "a loop over anything but one name",
+    "for p[0] in range(n):\n        n = 1": "a loop over anything but one name",
+    "for a in range():\n        n = 1": "range of 0 things",
     "for a in range(0, n, n):\n        n = 1": "a loop whose step is not written as a whole number",
     "return p * 2": "arithmetic on a whole array: write the loop",
     "return p + p": "arithmetic on a whole array: write the loop",
@@ -349,7 +319,6 @@ REFUSED = {
     "return round(n)": "'round', which stands for nothing that it knows",
     "return unknown": "'unknown', which stands for nothing that it knows",
     "return 'text'": "'text', which is no number",
-    "return p[-1:]": "a place counted from the end",
     "return p[::2]": "a slice with a step, or after another",
     "return p[0, 1]": "more places than an array of numbers has axes",
     "return p[0.5]": "a number where a whole number is needed",
@@ -380,7 +349,6 @@ REFUSED = {
     "return 1 if n > 2 else n > 1": "a whole number or True or False",
     "return n is None": "a comparison that it does not know",
     "return n in p": "a comparison that it does not know",
-    "return 0 < rng.random() < 1": "a call in the middle of a chain of comparisons",
     "return np.argsort(p)": "np.argsort without kind='mergesort', which leaves open what becomes of equal numbers",
     "return np.zeros(n, bool)": "an array of bool",
     "return max(p)": "max of one thing: write the loop",
@@ -403,7 +371,7 @@ REFUSED = {
     "return largest(p, p)": "it takes 1 arguments, not 2",
     "return 9007199254740993": "a whole number of more than 53 bits",
     "if n > 1:\n        return p\n    return n": "it returns an array of numbers in one place, and a whole number in",
-    "x = largest": "the function largest given the name 'x'",
+    "x = largest": "the function largest as a value",
     "n": "a value that is not used",
     "a, b = n": "2 names for a whole number",
     "a, b = 1, 2, 3": "2 names for 3 values",
@@ -439,19 +407,6 @@ def test_what_is_not_one_function_is_refused(text):
 def test_arguments_without_names_are_refused(head):
     with pytest.raises(RefusedError, match="arguments that are not named one by one"):
         Script({}).add(Function("rule", f"def rule({head}): return 1", UNKNOWN.__getitem__), [WHOLE])
-
-
-def shadows(n):
-    helping = n + 1
-    return other_name(helping)
-
-
-other_name = helping
-
-
-def test_a_name_that_would_stand_for_two_things_is_refused():
-    with pytest.raises(RefusedError, match="'helping', which is what a function that it calls is called as well"):
-        Script({}).add(function_of(shadows), [WHOLE])
 
 
 def calls_itself(n):
@@ -504,9 +459,9 @@ def test_streams_are_numpy_s(name):
     made = Script(draws())
     drawn = f"rng.{method}({', '.join(map(str, arguments))})"
     text = f"def drawn(rng, x):\n    for i in range(x.size):\n        x[i] = {drawn}\n"
-    made.add(Function("drawn", text, UNKNOWN.__getitem__), [CHANCE, NUMBERS])
+    name = made.add(Function("drawn", text, UNKNOWN.__getitem__), [CHANCE, NUMBERS]).name
     there = js_engine.evaluated(
-        made.text() + "const x = $zeros(100000), rng = new $Generator(12, [3, 1]); drawn(rng, x);",
+        f"{made.text()}\nconst x = $zeros(100000), rng = new $Generator(12, [3, 1]); {name}(rng, x);",
         "[...x, $double(rng)]",
     )
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(12, spawn_key=(3, 1))))

@@ -61,7 +61,13 @@
       reader = null;
       throw new Error(`The rule could not be read: ${error.message}.`);
     }
-    const [script, memory, readers, refused] = window.fairRead(text);
+    let said;
+    try {
+      said = window.fairRead(text);
+    } catch {
+      throw new Error("Your rule has too many parts, each within the one before.");
+    }
+    const [script, memory, readers, refused] = said;
     if (refused) throw new Error(`${refused[0].toUpperCase()}${refused.slice(1)}.`);
     return { script, numbers: (arms) => { // where each piece of its memory begins and ends
       const ends = memory.reduce((sums, size) => [...sums, sums.at(-1) + (size === "K" ? arms : size)], [0]);

@@ -390,13 +390,17 @@ def own_contents() -> dict[str, Any]:
     """
     helpers = [any_of_the_best, explore, largest, share_out, try_each_once, unread_feedback]
     drawn, made = Script(draws()), {"random": "def random(rng):\n    return drawn_random(rng)"}
-    natives = {"drawn_random": "$double"}
+    natives: dict[str, str] = {"drawn_random": "$double"}
+    ways: dict[
+        str, str
+    ] = {}  # by the names that they have among themselves, where a reader's functions may be called alike
     for name, given in _DRAWS.items():
         arguments = ", ".join(["rng", *given])
         way = draws()[name]
         way = drawn.add(way, [CHANCE, *[REAL] * len(given)]) if isinstance(way, Function) else way
-        natives[f"drawn_{name}"] = way.name
+        natives[f"drawn_{name}"], ways = f"$drawn.{name}", {**ways, name: way.name}
         made[name] = f"def {name}({arguments}):\n    return drawn_{name}({arguments})"
+    returned = ", ".join(f"{name}: {way}" for name, way in ways.items())
     return {
         "modules": {each.__module__: inspect.getsource(sys.modules[each.__module__]) for each in (Script, translated)},
         "known": {
@@ -406,7 +410,7 @@ def own_contents() -> dict[str, Any]:
             "helpers": {each.__name__: function_of(each).text for each in helpers},
             "draws": made,
             "natives": natives,
-            "drawn": drawn.text(),
+            "drawn": f"const $drawn = (() => {{\n{drawn.text()}\nreturn {{ {returned} }};\n}})();",
         },
     }
 

@@ -32,6 +32,10 @@ KINDS: dict[str, Any] = {
 """The kinds of the arguments that the engine hands to a rule on arms."""
 
 
+LONGEST = 5_000
+"""Characters of the longest text that is read: a page reads it outside the worker that plays, and cannot stop."""
+
+
 def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
     r"""Translate a rule on arms that asks for `seen`, `feedback`, `rng`, `p`, memory, and settings with defaults.
 
@@ -93,6 +97,8 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
             line = next((each.lineno for each in _calls(text) if _name(each.func) == error.function), 1)
             what = f"a call of {error.function} that gives it what it does not take"
         raise ValueError(f"line {line} of your rule: {what}") from None
+    except RecursionError:
+        raise ValueError("your rule has too many parts, each within the one before") from None
     block = ", ".join(each if each in ("t", "rng") else f"block.{each}" for each in known["flat"].split(", "))
     answer = f"return (block, t, rng) => $action({made.name}({block}));"
     return {
@@ -119,6 +125,8 @@ def _refuse(node: Any, what: str) -> NoReturn:
 
 def _read(text: str, functions: dict[str, Function], sizes: dict[str, Any], find: Callable[[str], Any]) -> Any:
     """Take the text apart into its functions and the sizes that it names; return the tree of the last function."""
+    if len(text) > LONGEST:
+        _refuse(None, f"a text of more than {LONGEST:,} characters")
     try:
         tree = ast.parse(text).body
     except SyntaxError as error:
@@ -126,18 +134,35 @@ def _read(text: str, functions: dict[str, Function], sizes: dict[str, Any], find
     lines, rule = text.splitlines(), None
     for i, each in enumerate(tree):
         if isinstance(each, ast.Import | ast.ImportFrom):
-            continue  # everything known has its usual name
+            _check_import(each)
+            continue
         if isinstance(each, ast.Assign) and _size(each.value) is not None:
-            sizes[each.targets[0].id] = _size(each.value)  # type: ignore[attr-defined]
+            if len(each.targets) != 1 or not isinstance(each.targets[0], ast.Name):
+                _refuse(each, "a size that is not given to one name")
+            sizes[each.targets[0].id] = _size(each.value)
             continue
         if not isinstance(each, ast.FunctionDef):
             _refuse(each, "it must be in a function, defined by def")
+        if any(_name(mark) not in ("rule", "helper") for mark in each.decorator_list):
+            _refuse(each, "a decorator, which it does not know")
         after = tree[i + 1 : i + 2]
         starts = [mark.lineno for next_one in after for mark in [next_one, *getattr(next_one, "decorator_list", [])]]
         own = "\n".join(lines[each.lineno - 1 : min([len(lines) + 1, *starts]) - 1])
         functions[each.name] = Function(each.name, own, find, each.lineno - 1)
         rule = each
     return rule or _refuse(None, "a rule is a function, defined by def, and there is none")
+
+
+def _check_import(node: Any) -> None:
+    """Refuse an import that does not give something known its usual name."""
+    module = getattr(node, "module", None)
+    for each in node.names:
+        usual = (
+            {"math": None, "numpy": "np", "fairlib": "fl"}.get(each.name, "") if isinstance(node, ast.Import) else None
+        )
+        known = isinstance(node, ast.Import) or module in ("typing", "numpy") or str(module).split(".")[0] == "fairlib"
+        if each.asname != usual or not known:
+            _refuse(node, f"an import of {each.name}, which it does not know by this name")
 
 
 def _size(node: Any) -> Any:
@@ -191,6 +216,6 @@ def _setting(rule: Any, each: Any, gives: dict[str, str]) -> str:
         _refuse(each, f"the setting {each.arg!r} must be a finite number")
     if said == "bool":
         return repr(bool(number))
-    if said == "int" and not (number == int(number) and abs(number) <= 2**53):
+    if said == "int" and not (number == int(number) and abs(number) < 2**53):
         _refuse(each, f"the setting {each.arg!r} must be a whole number of at most 2^53")
     return repr(sign * (int(number) if said == "int" else float(number)))

@@ -2,27 +2,39 @@
 "use strict";
 
 function $zeros(n, m, l) {
-  if (!(n * (m ?? 1) * (l ?? 1) <= 1e7)) throw new RangeError(`an array of ${n * (m ?? 1) * (l ?? 1)} numbers, where at most 10,000,000 fit`);
-  if (m === undefined) return new Float64Array(n); // whole numbers are exact in it up to 2^53
-  const all = new Float64Array(n * m * (l ?? 1));
-  const rows = (from, count, long) => Array.from({ length: count }, (_, i) => all.subarray(from + i * long, from + (i + 1) * long));
-  return l === undefined ? rows(0, n, m) : Array.from({ length: n }, (_, i) => rows(i * m * l, m, l));
+  const size = n * (m ?? 1) * (l ?? 1);
+  if (!(size <= 1e7) || n < 0 || m < 0 || l < 0) throw new RangeError(`an array of ${size} numbers, where at most 10,000,000 fit`);
+  const all = new Float64Array(size); // whole numbers are exact in it up to 2^53
+  return m === undefined ? all : $rows(all, n, m, l);
 }
 function $filled(x, value) { $put(x, value); return x; }
 function $put(x, value) {
-  if (x instanceof Float64Array) typeof value === "number" ? x.fill(value) : x.set(value);
-  else x.forEach((row, i) => $put(row, typeof value === "number" ? value : value[i]));
+  if (typeof value === "number") x instanceof Float64Array ? x.fill(value) : x.forEach((row) => $put(row, value));
+  else if (value.length === 1 && x.length !== 1) x instanceof Float64Array ? x.fill(value[0]) : x.forEach((row) => $put(row, value[0]));
+  else if (value.length !== x.length) throw new RangeError(`${value.length} numbers put where there are ${x.length}`);
+  else if (x instanceof Float64Array) x.set(value);
+  else value.map((row) => row.slice()).forEach((row, i) => $put(x[i], row)); // a copy, as they may be the same rows
 }
 function $rows(x, n, m, l) {
-  if (!(x instanceof Float64Array)) return x.flat(); // from three axes to two
-  const long = m * (l ?? 1), row = (i) => x.subarray(i * long, (i + 1) * long);
-  return Array.from({ length: n < 0 ? x.length / long : n }, (_, i) => (l === undefined ? row(i) : $rows(row(i), m, l)));
+  const all = $flat(x), long = m * (l ?? 1), many = n === -1 ? all.length / long : n;
+  if (many * long !== all.length || many < 0) throw new RangeError(`${all.length} numbers do not fill ${n} times ${long}`);
+  return Array.from({ length: many }, (_, i) => {
+    const row = all.subarray(i * long, (i + 1) * long);
+    return l === undefined ? row : $rows(row, m, l);
+  });
 }
 function $flat(x) { // of rows that lie one behind the other
-  return x.length ? new Float64Array(x[0].buffer, x[0].byteOffset, x.length * x[0].length) : new Float64Array(0);
+  if (x instanceof Float64Array) return x;
+  if (!x.length) return new Float64Array(0);
+  const first = $flat(x[0]);
+  return new Float64Array(first.buffer, first.byteOffset, x.length * first.length);
 }
 function $shape(x, axes) { return axes === 1 ? [x.length] : [x.length, ...(x.length ? $shape(x[0], axes - 1) : Array(axes - 1).fill(0))]; }
-function $rest(a, b) { return a - b * Math.floor(a / b); }
+function $rest(a, b) { // with the sign of b
+  const rest = a % b;
+  return rest !== 0 && rest < 0 !== b < 0 ? rest + b : rest;
+}
+function $pow(a, b) { return a === 1 || (a === -1 && Math.abs(b) === Infinity) ? 1 : Math.pow(a, b); } // nan in JavaScript
 function $max(a, b) { return b > a ? b : a; } // Math.max has another way with nan and with -0
 function $min(a, b) { return b < a ? b : a; }
 function $at(x, i) { // the place, counted from the end if it is negative
@@ -30,38 +42,44 @@ function $at(x, i) { // the place, counted from the end if it is negative
   if (!(place >= 0 && place < x.length)) throw new RangeError(`place ${i} of an array that has ${x.length}`);
   return place;
 }
-function $exact(x) { // whole numbers beyond 2^53 are rounded here, and not in Python
+function $exact(x) { // whole numbers beyond 2^53 are rounded here, and not in Python, where none is -0
   if (!Number.isSafeInteger(x)) throw new RangeError(`the whole number ${x}: a page knows those up to 2^53 alone`);
-  return x;
+  return x + 0;
 }
 function $divisor(x) {
   if (x === 0) throw new RangeError("a whole number divided by 0");
+  return x;
+}
+function $known(x) {
+  if (x === undefined) throw new ReferenceError("a name is used before it has a value");
   return x;
 }
 function $action(answer) { return answer === undefined ? -1 : answer; }
 function $slice(whole, params, i) { // settings and memory stay where they are: a view of them is made once
   return (whole.pieces ??= [])[i] ??= whole.subarray(params[i], params[i + 1]);
 }
-function $largest(x) {
+function $largest(x) { // the first nan, if there is one
+  if (!x.length) throw new RangeError("the largest of no numbers");
   let best = 0;
-  for (let i = 1; i < x.length; i++) if (x[i] > x[best]) best = i;
+  for (let i = 1; i < x.length && x[best] === x[best]; i++) if (!(x[i] <= x[best])) best = i;
   return best;
 }
+function $less(a, b) { return a < b || (b !== b && a === a); } // nan comes last
 function $below(x, value, orAt) { // how many of sorted numbers are below a value, or at it as well
   let low = 0;
   for (let high = x.length; low < high; ) {
     const middle = (low + high) >> 1;
-    if (x[middle] < value || (orAt && x[middle] === value)) low = middle + 1;
+    if (orAt ? !$less(value, x[middle]) : $less(x[middle], value)) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 function $sorted(x) { // as NumPy's merge sort: equal numbers stay in order
   const n = x.length, order = new Float64Array(n);
-  if (n > 40) return order.fill(0).map((_, i) => i).sort((i, j) => x[i] - x[j]);
+  if (n > 40) return order.fill(0).map((_, i) => i).sort((i, j) => $less(x[j], x[i]) - $less(x[i], x[j]));
   for (let i = 0; i < n; i++) {
     let j = i;
-    for (; j > 0 && x[order[j - 1]] > x[i]; j--) order[j] = order[j - 1];
+    for (; j > 0 && $less(x[i], x[order[j - 1]]); j--) order[j] = order[j - 1];
     order[j] = i;
   }
   return order;
@@ -186,7 +204,7 @@ function $onArms(game, policyRng, envRng, room) {
   const table = (x) => ({ params: x.map((row) => Float64Array.from(row)) });
   // The metrics have numbers and memory of their own.
   const counted = { ...block, params: Float64Array.from(game.metricParams), state: $zeros(game.sums) };
-  made.fault = play_rounds(null, null, null, null, {
+  made.fault = play_rounds$1(null, null, null, null, {
     ...block, rule_block: block, draw_block: table(game.table), delay_block: table(game.waits), metrics_block: counted,
     has_delay: game.late, plays: game.plays, capacity, sums: counted.state, recorded: rounds,
     policy_rng: policyRng, env_rng: envRng,
@@ -206,7 +224,7 @@ function $onContexts(game, policyRng, envRng) {
   for (let i = 0; i < n; i++) block.ridge.root[i][i] = 1 / Math.sqrt(game.ridge);
   const drawn = { ...block, params: Float64Array.from(game.table), rewards: list(K) };
   const counted = { ...block, params: Float64Array.from(game.metricParams), state: list(game.sums) };
-  made.fault = play_contexts(null, null, null, {
+  made.fault = play_contexts$1(null, null, null, {
     ...block, rule_block: block, draw_block: drawn, metrics_block: counted, n_groups: G, rewards: drawn.rewards,
     selected: list(K), feedback_arms: block.arms, feedback_rewards: block.rewards, feedback_rounds: block.rounds,
     feedback_chances: block.chances, sums: counted.state, recorded: rounds, policy_rng: policyRng, env_rng: envRng,

@@ -26,7 +26,6 @@ from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.layout import array_slice, as_action
 from fairlib.rules.rule import Rule
 from fairlib.web import link
-from fairlib.web.pcg64 import pcg64
 from fairlib.web.reader_rule import KINDS
 from fairlib.web.translate import CHANCE, NOTHING, REAL, TRUTH, WHOLE, Array, Function, Made, Native, Record, Script
 
@@ -239,7 +238,7 @@ def live(shows: BoundRule, arguments: list[str], sessions: list[Any], axes: dict
     >>> def shows(power, square: fl.Number):
     ...     square[0] = 3.0**power
     >>> form = CallSignature("a picture", "params, state, sliders", {"power": "sliders[0]"}, None, sizes=("K",))
-    >>> "Math.pow(3.0, power)" in live(BoundRule(shows, form, {}), ["params", "state", "sliders"], [], {})
+    >>> "$pow(3.0, power$)" in live(BoundRule(shows, form, {}), ["params", "state", "sliders"], [], {})
     True
     """
     made = Script(draws())
@@ -290,7 +289,7 @@ def runtime() -> str:
     notice = (
         f"/* The generator and the distributions are NumPy's, in part as Numba has them.\n\n{_licence('numpy')}\n\n"
     )
-    return f"{notice}{_licence('numba')} */\n{text.replace('$WASM', pcg64())}{tables}{edges}"
+    return f"{notice}{_licence('numba')} */\n{text.replace('$WASM', _PCG64)}{tables}{edges}"
 
 
 def explorers() -> str:
@@ -309,6 +308,14 @@ def explorers() -> str:
     return link() + resources.files("fairlib.web").joinpath("live.js").read_text(encoding="utf-8")
 
 
+# WebAssembly, base64: `fill(from, to)` writes the words of NumPy's PCG64 into the module's memory, where the state
+# lies at address 0, its high half first, and the increment behind it: six times as fast as JavaScript.
+_PCG64 = (
+    "AGFzbQEAAAABBgFgAn9/AAMCAQAFAwEAAQcRAgRmaWxsAAAGbWVtb3J5AgAKjQIBigIBDH5BACkDACECQQApAwghA0EAKQMQIQRBACkDGCEF"
+    "A0AgA0L/////D4MhBiADQiCIIQcgBkLF7LP+CX4hCCAHQsXss/4JfiEJIAZC5L6XnAR+IQogCEIgiCAJQv////8Pg3wgCkL/////D4N8IQsg"
+    "B0LkvpecBH4hDCAMIAlCIIh8IQwgDCAKQiCIfCEMIAwgC0IgiHwhDCAMIANCpLuZ/tGgu7AjfnwgAkLF7LP+yez3wsMAfnwhDCADQsXss/7J"
+    "7PfCwwB+IAV8IQ0gDCAEfCANIAVUrXwhAiANIQMgACACIAOFIAJCOoiKNwMAIABBCGoiACABSQ0AC0EAIAI3AwBBACADNwMICw=="
+)
 _TABLES = ("wi_double", "ki_double", "fi_double", "we_double", "ke_double", "fe_double")
 _EDGES = {"norR": "ziggurat_nor_r", "norInvR": "ziggurat_nor_inv_r", "expR": "ziggurat_exp_r"}
 

@@ -193,10 +193,10 @@ class Script:
     >>> twice = Function("twice", "def twice(x): return 2 * x", {}.__getitem__)
     >>> script = Script({})
     >>> script.add(twice, [REAL])
-    Native(name='twice', returns='real')
+    Native(name='twice$1', returns='real')
     >>> print(script.text())
-    function twice(x) {
-      return (2 * x);
+    function twice$1(x$) {
+      return (2 * x$);
     }
     """
 
@@ -207,6 +207,7 @@ class Script:
         self._calls: dict[str, set[str]] = {}
         self._roots: list[str] = []
         self._under_way: list[Any] = []
+        self.visits = self.depth = 0
 
     def add(self, function: Function, kinds: Iterable[Any]) -> Native:
         """Translate a function, and what it calls.
@@ -233,6 +234,7 @@ class Script:
         >>> Script({}).add(Function("half", "def half(x): return x / 2", {}.__getitem__), [WHOLE]).returns
         'real'
         """
+        self.visits = self.depth = 0
         made = self._call(function, tuple(kinds))
         self._roots.append(made.name)
         return made
@@ -246,10 +248,10 @@ class Script:
             self._under_way.append(key)
             body = _Body(self, function, kinds)
             self._under_way.pop()
-            plain, i = _allowed(function.name), 2
-            name = plain
-            while name in self._texts and self._texts[name] != body.text:
-                name, i = f"{plain}_{i}", i + 1
+            i = 1
+            while self._texts.get(f"{function.name}${i}", body.text) != body.text:
+                i += 1
+            name = f"{function.name}${i}"  # with a sign that no name of Python has
             self._texts[name], self._calls[name] = body.text, body.calls
             self._known[key] = Native(name, body.returns)
         return self._known[key]
@@ -277,26 +279,20 @@ class Script:
         return "\n".join(f"function {name}{self._texts[name]}" for name in sorted(wanted) if name in self._texts)
 
 
-_RESERVED = (
-    " arguments await case catch const debugger default delete do enum eval export extends function implements "
-    "instanceof interface let new null package private protected public static super switch this throw try typeof var "
-    "void undefined NaN Infinity Math Number Float64Array true false "
-)
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"}
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "===", ast.NotEq: "!=="}
 _ONE = ["sqrt", "log", "exp", "expm1", "log1p", "log2", "fabs", "floor", "ceil", "cos", "sin", "tanh"]
-_MATH = dict.fromkeys(_ONE, 1) | dict.fromkeys(["pow", "atan2", "hypot"], 2)  # of how many numbers
+_TWO = ["pow", "atan2", "hypot"]
+_MANY = {"argsort": [1], "searchsorted": [2, 3], "zeros": [1, 2], "empty": [1, 2], "full": [2, 3]}  # arguments
+_IN_JAVASCRIPT = {"fabs": "Math.abs", "pow": "$pow"}
 _TESTS = {
     "isnan": "Number.isNaN({})",
     "isfinite": "Number.isFinite({})",
     "isinf": "(Math.abs({}) === Infinity)",
 }
 _CONSTANTS = {"inf": "Infinity", "nan": "NaN", "pi": "Math.PI", "e": "Math.E"}
-
-
-def _allowed(name: str) -> str:
-    """Return a name that JavaScript has no other use for."""
-    return f"{name}$" if f" {name} " in _RESERVED else name
+_VISITS = 5_000  # of parts of functions: a page reads a rule where nothing can stop it; the largest of ours takes 1,800
+_DEPTH = 100  # of parts in parts: a page's Python has room for 900 calls in calls
 
 
 def _joined(one: Any, other: Any) -> Any:
@@ -326,27 +322,28 @@ class _Body:
         defaults = [None] * (len(names) - len(tree.args.defaults)) + list(tree.args.defaults)
         if len(kinds) > len(names) or any(each is None for each in defaults[len(kinds) :]):
             self._refuse(tree, f"it takes {len(names)} arguments, not {len(kinds)}")
-        self.kinds: dict[str, Any] = dict(zip(names, kinds, strict=False))
-        self.fixed = frozenset(self.kinds)
-        given = [
-            f"{_allowed(name)} = {self._of(default)[0]}"
-            for name, default in list(zip(names, defaults, strict=True))[len(kinds) :]
-        ]
-        self.kinds |= {name: self._of(defaults[i])[1] for i, name in enumerate(names) if i >= len(kinds)}
-        head = ", ".join([*map(_allowed, names[: len(kinds)]), *given])
+        self.kinds: dict[str, Any] = {}  # of the names that are set in it
+        self.names: set[str] = set()
+        given = [self._of(each) for each in defaults[len(kinds) :]]
+        if any(kind not in (WHOLE, REAL, TRUTH) for _, kind in given):
+            self._refuse(tree, "a default that is no number")
+        texts = [""] * len(kinds) + [f" = {text}" for text, _ in given]
+        self.kinds = dict(zip(names, [*kinds, *(kind for _, kind in given)], strict=True))
+        written = (each for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+        self.names = {*names, *(each.id for each in written)}
         self.returns: Any = None
         before = None
         while before != (dict(self.kinds), self.returns):  # the kind of a name may only be known further down
             before = dict(self.kinds), self.returns
-            self.counter = 0
+            self.counter, self.held = 0, list[str]()
+            self.sure = set(names)  # names that are set whichever way led here; "" where no way leads
             self.calls.clear()
             lines = self._block(tree.body)
-        if self.returns is None:
-            self.returns = NOTHING
-        for name in sorted(self.calls & set(map(_allowed, self.kinds))):
-            self._refuse(tree, f"{name!r}, which is what a function that it calls is called as well")
-        local = sorted(_allowed(each) for each in self.kinds if each not in names)
+            if "" not in self.sure:
+                self._leave(tree, NOTHING)
+        local = [*(f"{each}$" for each in sorted({*self.kinds} - {*names})), *self.held]
         declared = [f"  let {', '.join(local)};"] if local else []
+        head = ", ".join(f"{name}${text}" for name, text in zip(names, texts, strict=True))
         self.text = "\n".join([f"({head}) {{", *declared, *lines, "}"])
 
     def _definition(self) -> ast.FunctionDef:
@@ -365,174 +362,225 @@ class _Body:
         kind = type(node).__name__
         return self._refuse(node, f"{_WORDS.get(kind, kind)}, which it does not know")
 
-    # Statements: each returns its lines.
+    def _of(self, node: Any) -> Any:
+        """Return the lines of a statement, or the text and the kind of an expression."""
+        self.script.visits += 1
+        self.script.depth += 1
+        if self.script.visits > _VISITS:
+            self._refuse(node, "the rest of a text that is too long")
+        if self.script.depth > _DEPTH:
+            self._refuse(node, f"more than {_DEPTH} parts, each within the one before")
+        made: Any = getattr(self, f"_of_{type(node).__name__.lower()}", self._strange)(node)
+        self.script.depth -= 1
+        return made
+
+    def _new(self) -> str:
+        """Return a name that nothing else has."""
+        self.counter += 1
+        return f"${self.counter}"
+
+    def _twice(self, text: str) -> tuple[str, str]:
+        """Return what stands for a value where it is used first, and where again: it is computed once."""
+        if not any(sign in text for sign in "([ "):
+            return text, text
+        self.held.append(self._new())
+        return f"({self.held[-1]} = {text})", self.held[-1]
+
+    # Statements.
 
     def _block(self, body: list[Any]) -> list[str]:
-        return ["  " + line for each in body for line in self._statement(each)]
+        return ["  " + line for each in body for line in self._of(each)]
 
-    def _statement(self, node: Any) -> list[str]:
-        made: Any = getattr(self, f"_on_{type(node).__name__.lower()}", self._strange)
-        return list(made(node))
-
-    def _on_expr(self, node: Any) -> list[str]:
+    def _of_expr(self, node: Any) -> list[str]:
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             return []  # a docstring
         if not isinstance(node.value, ast.Call):
             self._refuse(node, "a value that is not used")
         return [f"{self._of(node.value)[0]};"]
 
-    def _on_pass(self, node: Any) -> list[str]:
+    def _of_pass(self, node: Any) -> list[str]:
         return []
 
-    def _on_break(self, node: Any) -> list[str]:
+    def _of_break(self, node: Any) -> list[str]:
+        self.sure = {*self.names, ""}
         return ["break;"]
 
-    def _on_continue(self, node: Any) -> list[str]:
+    def _of_continue(self, node: Any) -> list[str]:
+        self.sure = {*self.names, ""}
         return ["continue;"]
 
-    def _on_return(self, node: Any) -> list[str]:
+    def _of_return(self, node: Any) -> list[str]:
         text, kind = ("", NOTHING) if node.value is None else self._of(node.value)
+        self._leave(node, kind)
+        self.sure = {*self.names, ""}
+        return [f"return {text};"]
+
+    def _leave(self, node: Any, kind: Any) -> None:
+        """Take note of the kind of what is returned."""
         joined = _joined(self.returns, kind)
+        self._value(node, kind)
         if joined is None:
             self._refuse(node, f"it returns {_said(self.returns)} in one place, and {_said(kind)} in another")
         self.returns = joined
-        return [f"return {text};" if text else "return;"]
 
-    def _on_if(self, node: Any) -> list[str]:
-        lines = [f"if ({self._truth(node.test)}) {{", *self._block(node.body)]
-        if node.orelse:
-            lines += ["} else {", *self._block(node.orelse)]
-        return [*lines, "}"]
+    def _of_if(self, node: Any) -> list[str]:
+        test, before = self._truth(node.test), set(self.sure)
+        body, after = self._block(node.body), self.sure
+        self.sure = before
+        other = ["} else {", *self._block(node.orelse)] if node.orelse else []
+        self.sure &= after
+        return [f"if ({test}) {{", *body, *other, "}"]
 
-    def _on_while(self, node: Any) -> list[str]:
+    def _of_while(self, node: Any) -> list[str]:
+        test, before = self._truth(node.test), set(self.sure)
+        lines = self._loop(node, f"while ({test}) {{", [])
+        ends = not getattr(node.test, "value", False) or _breaks(node.body)
+        self.sure = before if ends else {*self.names, ""}
+        return lines
+
+    def _loop(self, node: Any, head: str, first: list[str]) -> list[str]:
         if node.orelse:
             self._refuse(node, "else after a loop")
-        return [f"while ({self._truth(node.test)}) {{", *self._block(node.body), "}"]
+        return [head, *first, *self._block(node.body), "}"]
 
-    def _on_for(self, node: Any) -> list[str]:
-        it = node.iter
-        if node.orelse:
-            self._refuse(node, "else after a loop")
-        if isinstance(it, ast.Tuple) and isinstance(node.target, ast.Name):
+    def _of_for(self, node: Any) -> list[str]:
+        it, i, before = node.iter, self._new(), set(self.sure)
+        if not isinstance(node.target, ast.Name):
+            self._refuse(node, "a loop over anything but one name")
+        first = [f"  {node.target.id}$ = {i};"]
+        if isinstance(it, ast.Tuple) and it.elts:
             each = [self._of(part) for part in it.elts]
             for _, kind in each:
                 self._bind(node.target, node.target.id, kind)
-            self.counter += 1
-            i = f"i{self.counter}$"
-            head = f"for (const {i} of [{', '.join(text for text, _ in each)}]) {{"
-            return [head, f"  {_allowed(node.target.id)} = {i};", *self._block(node.body), "}"]
-        if not (
-            isinstance(it, ast.Call) and isinstance(it.func, ast.Name) and it.func.id == "range" and not it.keywords
-        ):
+            lines = self._loop(node, f"for (const {i} of [{', '.join(text for text, _ in each)}]) {{", first)
+            self.sure = {*before, node.target.id}
+            return lines
+        if not (isinstance(it, ast.Call) and self._built_in_name(it.func) == "range" and not it.keywords):
             self._refuse(node, "a loop over anything but range(...)")
-        if not isinstance(node.target, ast.Name) or not 1 <= len(it.args) <= 3:
-            self._refuse(node, "a loop that counts more than one name")
-        bounds = [self._number(each, WHOLE) for each in it.args]
-        start, stop = ("0", bounds[0]) if len(bounds) == 1 else bounds[:2]
-        step = "1" if len(bounds) < 3 else bounds[2]
-        if len(bounds) == 3 and not step.strip("()-").isdigit():
+        if not 1 <= len(it.args) <= 3:
+            self._refuse(node, f"range of {len(it.args)} things")
+        start, stop = ["0", *(self._number(each, WHOLE) for each in it.args[:2])][-2:]
+        step = _whole(it.args[2]) if len(it.args) == 3 else 1
+        if not step:
             self._refuse(node, "a loop whose step is not written as a whole number")
         self._bind(node.target, node.target.id, WHOLE)
-        self.counter += 1
-        i, end, sign = f"i{self.counter}$", f"n{self.counter}$", ">" if "-" in step else "<"
+        end, sign = self._new(), ">" if step < 0 else "<"
         # The name keeps its last value after the loop, and the end is looked at once, as in Python.
-        head = f"for (let {i} = {start}, {end} = {stop}; {i} {sign} {end}; {i} += {step}) {{"
-        return [head, f"  {_allowed(node.target.id)} = {i};", *self._block(node.body), "}"]
+        lines = self._loop(node, f"for (let {i} = {start}, {end} = {stop}; {i} {sign} {end}; {i} += {step}) {{", first)
+        self.sure = before
+        return lines
 
-    def _on_assign(self, node: Any) -> list[str]:
-        if len(node.targets) == 1:
-            return self._assign(node.targets[0], node.value)
+    def _of_assign(self, node: Any) -> list[str]:
         text, kind = self._of(node.value)
-        return self._held(text, [(each, "", kind) for each in node.targets])
+        if len(node.targets) == 1:
+            return self._assign(node.targets[0], text, kind)
+        return self._hold(text, [(each, "", kind) for each in node.targets])
 
-    def _on_annassign(self, node: Any) -> list[str]:
-        return self._assign(node.target, node.value) if node.value else self._refuse(node, "a name without a value")
+    def _of_annassign(self, node: Any) -> list[str]:
+        return (
+            self._assign(node.target, *self._of(node.value))
+            if node.value
+            else self._refuse(node, "a name without a value")
+        )
 
-    def _assign(self, target: Any, value: Any) -> list[str]:
+    def _assign(self, target: Any, text: str, kind: Any) -> list[str]:
         if not isinstance(target, ast.Tuple):
-            return self._put(target, *self._of(value))
-        text, kind = self._of(value)  # of the whole right side first, as in Python
+            looks = [each for each in ast.walk(target) if isinstance(each, ast.Subscript | ast.Call)]
+            # The value comes before its place, as in Python, if finding the place takes more than a name.
+            return self._hold(text, [(target, "", kind)]) if len(looks) > 1 else self._put(target, text, kind)
         if not isinstance(kind, Several) or len(kind.each) != len(target.elts):
             self._refuse(target, f"{len(target.elts)} names for {_said(kind)}")
-        return self._held(text, [(to, f"[{i}]", kind.each[i]) for i, to in enumerate(target.elts)])
+        return self._hold(text, [(to, f"[{i}]", kind.each[i]) for i, to in enumerate(target.elts)])
 
-    def _held(self, text: str, puts: list[tuple[Any, str, Any]]) -> list[str]:
+    def _hold(self, text: str, puts: list[tuple[Any, str, Any]]) -> list[str]:
         """Hold a value while it, or parts of it, are put in several places."""
-        self.counter += 1
-        held = f"v{self.counter}$"
+        held = self._new()
         lines = [line for target, part, kind in puts for line in self._put(target, f"{held}{part}", kind)]
         return ["{", f"  const {held} = {text};", *("  " + line for line in lines), "}"]
 
     def _put(self, target: Any, text: str, kind: Any) -> list[str]:
         if isinstance(target, ast.Name):
             self._bind(target, target.id, kind)
-            return [f"{_allowed(target.id)} = {text};"]
+            return [f"{target.id}$ = {text};"]
         if not isinstance(target, ast.Subscript):
             self._refuse(target, f"a value given to {_WORDS.get(type(target).__name__, type(target).__name__)}")
         place, there = self._of(target)
+        one = kind.of if isinstance(kind, Array) else kind
         if isinstance(there, Array):
-            if kind not in (WHOLE, REAL) and not (isinstance(kind, Array) and kind.axes == there.axes):
+            if one not in (WHOLE, REAL) or (isinstance(kind, Array) and kind.axes != there.axes):
                 self._refuse(target, f"{_said(kind)} put where {_said(there)} is")
-            return [f"$put({place}, {text});"]
-        if kind not in (WHOLE, REAL, TRUTH):
+        elif kind not in (WHOLE, REAL, TRUTH):
             self._refuse(target, f"{_said(kind)} put into an array of numbers")
-        if there == WHOLE and kind == REAL:
+        if one == REAL and WHOLE in (there, getattr(there, "of", None)):
             self._refuse(target, "a number that may not be whole, put into an array of whole ones")
+        if isinstance(there, Array):
+            return [f"$put({place}, {text});"]
         return [f"{place} = {'+' if kind == TRUTH else ''}{text};"]
 
     def _bind(self, node: Any, name: str, kind: Any) -> None:
-        if kind == NOTHING or (isinstance(kind, Function | Native) and name not in self.fixed):
+        if kind == NOTHING:
             self._refuse(node, f"{_said(kind)} given the name {name!r}")
+        self._value(node, kind)
         joined = _joined(self.kinds.get(name), kind)
         if joined is None:
             self._refuse(
                 node, f"{name!r} stands for {_said(self.kinds[name])} in one place, and for {_said(kind)} in another"
             )
         self.kinds[name] = joined
+        self.sure.add(name)
 
-    def _on_augassign(self, node: Any) -> list[str]:
-        sign = _SIGNS.get(type(node.op))
+    def _of_augassign(self, node: Any) -> list[str]:
+        (place, there), value = self._of(node.target), self._of(node.value)
         if isinstance(node.target, ast.Name):
-            return self._put(node.target, *self._of(ast.BinOp(node.target, node.op, node.value, lineno=node.lineno)))
-        place, there = self._of(node.target)
+            return self._put(node.target, *self._operation(node, (place, there), value))
+        sign = _SIGNS.get(type(node.op))
         if there not in (WHOLE, REAL) or sign not in ("+", "-", "*", "/"):
             self._refuse(node, f"{sign}= on {_said(there)}" if sign else "an operator that it does not know")
-        kind = self._of(node.value)[1]
-        if there == WHOLE and (sign == "/" or kind == REAL):
+        self._need(node, value[1])
+        if there == WHOLE and (sign == "/" or value[1] == REAL):
             self._refuse(node, "a number that may not be whole, put into an array of whole ones")
-        if there == WHOLE:
-            return [f"{place} = {self._exact(f'{place} {sign} {self._number(node.value)}', WHOLE)};"]
-        return [f"{place} {sign}= {self._number(node.value)};"]
+        return [f"{self._exact(f'{place} {sign}= {value[0]}', there)};"]
 
-    # Expressions: each returns its text and its kind.
+    # Expressions.
 
-    def _of(self, node: Any) -> tuple[str, Any]:
-        made: Any = getattr(self, f"_of_{type(node).__name__.lower()}", self._strange)
-        text, kind = made(node)
-        return text, kind
+    def _value(self, node: Any, kind: Any) -> None:
+        """Refuse a function, a module, and what is of no kind."""
+        if kind in (None, "math", "np") or isinstance(kind, Function | Native | Made):
+            self._refuse(node, f"{_said(kind)} as a value")
+
+    def _need(self, node: Any, kind: Any, wanted: Any = REAL) -> None:
+        if kind not in ((WHOLE, TRUTH) if wanted == WHOLE else (WHOLE, REAL, TRUTH)):
+            self._refuse(node, f"{_said(kind)} where {_said(wanted)} is needed")
 
     def _number(self, node: Any, wanted: Any = REAL) -> str:
         text, kind = self._of(node)
-        if kind not in ((WHOLE, TRUTH) if wanted == WHOLE else (WHOLE, REAL, TRUTH)):
-            self._refuse(node, f"{_said(kind)} where {_said(wanted)} is needed")
-        return text
+        self._need(node, kind, wanted)
+        return str(text)
 
     def _truth(self, node: Any) -> str:
         if isinstance(node, ast.BoolOp):
-            sign = " && " if isinstance(node.op, ast.And) else " || "
-            return f"({sign.join(self._truth(each) for each in node.values)})"
-        text, kind = self._of(node)
+            return self._both(node, [self._truth(each) for each in node.values])
+        return self._true(node, *self._of(node))
+
+    def _true(self, node: Any, text: str, kind: Any) -> str:
         if kind == TRUTH:
             return text
         return f"({text} !== 0)" if kind in (WHOLE, REAL) else self._refuse(node, f"{_said(kind)} as a condition")
 
+    def _both(self, node: Any, texts: list[str]) -> str:
+        return f"({(' && ' if isinstance(node.op, ast.And) else ' || ').join(texts)})"
+
     def _of_name(self, node: Any) -> tuple[str, Any]:
-        if node.id in self.kinds:
-            return _allowed(node.id), self.kinds[node.id]
+        name = node.id
+        if name in self.kinds:
+            asked = self.script.careful and name not in self.sure
+            return f"$known({name}$)" if asked else f"{name}$", self.kinds[name]
+        if name in self.names:
+            self._refuse(node, f"{name!r}, which has no value yet")
         try:
-            value = self.function.find(node.id)
+            value = self.function.find(name)
         except KeyError:
-            self._refuse(node, f"{node.id!r}, which stands for nothing that it knows")
+            self._refuse(node, f"{name!r}, which stands for nothing that it knows")
         return self._written(node, value) if isinstance(value, int | float) else ("", value)
 
     def _of_constant(self, node: Any) -> tuple[str, Any]:
@@ -546,38 +594,48 @@ class _Body:
         """Return the text and the kind of a number, or of True or False."""
         if isinstance(value, bool):
             return str(value).lower(), TRUTH
-        if isinstance(value, int) and abs(value) > 2**53:
+        if isinstance(value, int) and abs(value) >= 2**53:
             self._refuse(node, "a whole number of more than 53 bits")
         if value != value or value in (float("inf"), -float("inf")):
             return "NaN" if value != value else "Infinity" if value > 0 else "(-Infinity)", REAL
-        return repr(value) if value >= 0 else f"({value!r})", WHOLE if isinstance(value, int) else REAL
+        said, kind = (repr(int(value)), WHOLE) if isinstance(value, int) else (repr(float(value)), REAL)
+        return f"({said})" if said.startswith("-") else said, kind
 
     def _of_binop(self, node: Any) -> tuple[str, Any]:
-        one, other = self._of(node.left)[1], self._of(node.right)[1]
-        if isinstance(one, Array) or isinstance(other, Array):
+        chain = [node]  # of a long sum, from its end
+        while isinstance(chain[-1].left, ast.BinOp):
+            chain.append(chain[-1].left)
+        made = self._of(chain[-1].left)
+        for each in reversed(chain):
+            made = self._operation(each, made, self._of(each.right))
+        return made
+
+    def _operation(self, node: Any, one: tuple[str, Any], other: tuple[str, Any]) -> tuple[str, Any]:
+        """Return the text and the kind of an operation on two values."""
+        (a, left), (b, right) = one, other
+        if isinstance(left, Array) or isinstance(right, Array):
             self._refuse(node, "arithmetic on a whole array: write the loop")
-        a, b = self._number(node.left), self._number(node.right)
-        kind = REAL if REAL in (one, other) else WHOLE
-        sign = _SIGNS.get(type(node.op))
+        self._need(node, left)
+        self._need(node, right)
+        kind, sign = REAL if REAL in (left, right) else WHOLE, _SIGNS.get(type(node.op))
         if isinstance(node.op, ast.BitAnd) and kind == WHOLE:
-            if self.script.careful:
-                return f"Number(BigInt({a}) & BigInt({b}))", WHOLE
-            return f"({a} & {b})", WHOLE  # of its low 32 bits: the engine's masks have fewer
+            # The engine's masks have fewer than 32 bits.
+            return f"Number(BigInt({a}) & BigInt({b}))" if self.script.careful else f"({a} & {b})", WHOLE
         if sign is None:
             self._refuse(node, "an operator that it does not know")
         if sign in ("//", "%"):
             if kind != WHOLE:
                 self._refuse(node, f"{sign} of numbers that may not be whole")
             b = f"$divisor({b})" if self.script.careful else b
-            return (f"Math.floor({a} / {b})" if sign == "//" else f"$rest({a}, {b})"), WHOLE
+            return self._exact(f"Math.floor({a} / {b})" if sign == "//" else f"$rest({a}, {b})", WHOLE), WHOLE
         if sign == "**":
-            if kind == WHOLE and not isinstance(node.right, ast.Constant):
+            if kind == WHOLE and not b.isdigit():
                 self._refuse(node, "a power of whole numbers, which may be none: write 2.0, say")
-            return self._exact(f"Math.pow({a}, {b})", kind), kind
+            return self._exact(f"$pow({a}, {b})", kind), kind
         return (f"({a} / {b})", REAL) if sign == "/" else (self._exact(f"({a} {sign} {b})", kind), kind)
 
     def _exact(self, text: str, kind: Any) -> str:
-        """Guard a whole number that may come out too large to be exact."""
+        """Guard a whole number that may come out too large to be exact, or as -0."""
         return f"$exact({text})" if self.script.careful and kind == WHOLE else text
 
     def _of_unaryop(self, node: Any) -> tuple[str, Any]:
@@ -585,37 +643,47 @@ class _Body:
             return f"!{self._truth(node.operand)}", TRUTH
         if isinstance(node.op, ast.Invert):
             self._refuse(node, "an operator that it does not know")
-        sign, kind = "-" if isinstance(node.op, ast.USub) else "+", self._of(node.operand)[1]
-        return f"({sign}{self._number(node.operand)})", REAL if kind == REAL else WHOLE
+        text, kind = self._of(node.operand)
+        self._need(node, kind)
+        kind = REAL if kind == REAL else WHOLE
+        return self._exact(f"({'-' if isinstance(node.op, ast.USub) else '+'}{text})", kind), kind
 
     def _of_boolop(self, node: Any) -> tuple[str, Any]:
-        for each in node.values:
-            if self._of(each)[1] != TRUTH:
-                self._refuse(each, f"'and' or 'or' of {_said(self._of(each)[1])}, as a value")
-        return self._truth(node), TRUTH
+        each = [self._of(part) for part in node.values]
+        for part, (_, kind) in zip(node.values, each, strict=True):
+            if kind != TRUTH:
+                self._refuse(part, f"'and' or 'or' of {_said(kind)}, as a value")
+        return self._both(node, [text for text, _ in each]), TRUTH
 
     def _of_compare(self, node: Any) -> tuple[str, Any]:
-        parts = [node.left, *node.comparators]
-        for each in parts[1:-1]:
-            if any(isinstance(part, ast.Call) for part in ast.walk(each)):
-                self._refuse(node, "a call in the middle of a chain of comparisons")
-        signs = [
-            _COMPARISONS.get(type(each)) or self._refuse(node, "a comparison that it does not know")
-            for each in node.ops
-        ]
-        texts = [f"+{self._number(each)}" if self._of(each)[1] == TRUTH else self._number(each) for each in parts]
-        pairs = [f"{texts[i]} {sign} {texts[i + 1]}" for i, sign in enumerate(signs)]
+        last, pairs = self._compared(node.left), []
+        for i, op in enumerate(node.ops):
+            sign = _COMPARISONS.get(type(op)) or self._refuse(node, "a comparison that it does not know")
+            text = self._compared(node.comparators[i])
+            first, again = self._twice(text) if i < len(node.ops) - 1 else (text, "")
+            pairs.append(f"{last} {sign} {first}")
+            last = again
         return f"({' && '.join(pairs)})", TRUTH
 
+    def _compared(self, node: Any) -> str:
+        text, kind = self._of(node)
+        self._need(node, kind)
+        return f"+{text}" if kind == TRUTH else text
+
     def _of_ifexp(self, node: Any) -> tuple[str, Any]:
-        (one, kind), (other, last) = self._of(node.body), self._of(node.orelse)
+        test, (one, kind), (other, last) = self._truth(node.test), self._of(node.body), self._of(node.orelse)
         joined = _joined(kind, last)
         if joined is None:
             self._refuse(node, f"{_said(kind)} or {_said(last)}")
-        return f"({self._truth(node.test)} ? {one} : {other})", joined
+        self._value(node, joined)
+        return f"({test} ? {one} : {other})", joined
 
     def _of_tuple(self, node: Any) -> tuple[str, Any]:
         each = [self._of(part) for part in node.elts]
+        for _, kind in each:
+            self._value(node, kind)
+            if isinstance(kind, Several):
+                self._refuse(node, "a tuple in a tuple")
         return f"[{', '.join(text for text, _ in each)}]", Several(tuple(kind for _, kind in each))
 
     def _of_attribute(self, node: Any) -> tuple[str, Any]:
@@ -645,15 +713,13 @@ class _Body:
         text, kind = self._of(node.value)
         if isinstance(kind, Several):
             part: Any = getattr(node.slice, "value", None)
-            if part not in range(len(kind.each)):
+            if type(part) is not int or part not in range(len(kind.each)):
                 self._refuse(node, "a part of a tuple that is not named by its number")
             return f"{text}[{part}]", kind.each[part]
         if not isinstance(kind, Array):
             self._refuse(node, f"a part of {_said(kind)}")
         axes, taken = kind.axes, 0
         for each in node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]:
-            if isinstance(each, ast.UnaryOp) and axes == 1 and isinstance(node.value, ast.Name):  # the last, say
-                return f"{text}[{text}.length + {self._number(each, WHOLE)}]", kind.of
             if taken >= axes:
                 self._refuse(node, f"more places than {_said(kind)} has axes")
             if isinstance(each, ast.Slice):
@@ -664,19 +730,33 @@ class _Body:
                 text, taken = f"{text}.{'subarray' if axes == 1 else 'slice'}({inside})", taken + 1
             elif taken:
                 self._refuse(node, "a place after a slice")
+            elif self.script.careful or isinstance(each, ast.UnaryOp):
+                once, again = self._twice(text)
+                text, axes = f"{once}[$at({again}, {self._place(each)})]", axes - 1
             else:
-                place = self._place(each)
-                text, axes = f"{text}[{f'$at({text}, {place})' if self.script.careful else place}]", axes - 1
+                text, axes = f"{text}[{self._place(each)}]", axes - 1
         return text, Array(kind.of, axes) if axes else kind.of
 
     def _place(self, node: Any) -> str:
-        if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
-            self._refuse(node, "a place counted from the end")
-        return self._number(node, WHOLE)
+        text, kind = self._of(node)
+        if kind != WHOLE:  # NumPy takes True for a new axis
+            self._refuse(node, f"{_said(kind)} where a whole number is needed")
+        return str(text)
+
+    def _built_in_name(self, node: Any) -> str | None:
+        """Return the name of a built-in function, unless it has been given to something else."""
+        if not isinstance(node, ast.Name) or node.id not in _BUILT_IN or node.id in self.names:
+            return None
+        try:
+            self.function.find(node.id)
+        except KeyError:
+            return str(node.id)
+        return None
 
     def _of_call(self, node: Any) -> tuple[str, Any]:
-        if isinstance(node.func, ast.Name) and node.func.id not in self.kinds and node.func.id in _BUILT_IN:
-            return self._built_in(node, node.func.id)
+        name = self._built_in_name(node.func)
+        if name and name != "range":
+            return self._built_in(node, name)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "reshape":
             return self._reshaped(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "sort" and not node.args and not node.keywords:
@@ -688,6 +768,8 @@ class _Body:
             self._refuse(node, "an argument by its name")
         given = [self._of(each) for each in node.args]
         if isinstance(node.func, ast.Attribute) and called in self.script.methods.values():
+            if given and isinstance(called, Native):
+                self._refuse(node, f"rng.{node.func.attr} of {len(given)} things")
             given = [(text, CHANCE), *given]
         texts, kinds = [each for each, _ in given], tuple(kind for _, kind in given)
         if isinstance(called, Made):
@@ -709,94 +791,127 @@ class _Body:
     def _built_in(self, node: Any, name: str) -> tuple[str, Any]:
         if node.keywords:
             self._refuse(node, "an argument by its name")
-        if name == "pow" and len(node.args) == 2:
-            return f"Math.pow({self._number(node.args[0])}, {self._number(node.args[1])})", REAL
-        if name in ("max", "min"):
-            if len(node.args) < 2:
-                self._refuse(node, f"{name} of one thing: write the loop")
-            kind = self._of(node.args[0])[1]
-            for each in node.args[1:]:
-                kind = _joined(kind, self._of(each)[1])
-            text = self._number(node.args[0])
-            for each in node.args[1:]:
-                text = f"${name}({text}, {self._number(each)})"
-            return text, kind
-        if len(node.args) != 1:
+        if name in ("max", "min") and len(node.args) < 2:
+            self._refuse(node, f"{name} of one thing: write the loop")
+        if name not in ("max", "min") and len(node.args) != (2 if name == "pow" else 1):
             self._refuse(node, f"{name} of {len(node.args)} things")
-        text, kind = self._of(node.args[0])
+        given = [self._of(each) for each in node.args]
+        texts, kinds = [text for text, _ in given], [kind for _, kind in given]
         if name == "len":
-            return (f"{text}.length", WHOLE) if isinstance(kind, Array) else self._refuse(node, f"len of {_said(kind)}")
+            if not isinstance(kinds[0], Array):
+                self._refuse(node, f"len of {_said(kinds[0])}")
+            return f"{texts[0]}.length", WHOLE
         if name == "bool":
-            return self._truth(node.args[0]), TRUTH
-        text = self._number(node.args[0])
+            return self._true(node, *given[0]), TRUTH
+        for kind in kinds:
+            self._need(node, kind)
+        if name == "pow":
+            return f"$pow({', '.join(texts)})", REAL
+        text, kind = given[0]
+        if name in ("max", "min"):
+            for other, last in given[1:]:
+                text, kind = f"${name}({text}, {other})", _joined(kind, last)
+            return text, kind
         if name == "abs":
-            return f"Math.abs({text})", kind
-        if name == "float":
-            return f"+{text}" if kind == TRUTH else text, REAL
-        if kind == REAL:
+            return f"Math.abs({text})", REAL if kind == REAL else WHOLE
+        if name == "int" and kind == REAL:
             return self._exact(f"Math.trunc({text})", WHOLE), WHOLE
-        return f"+{text}" if kind == TRUTH else text, WHOLE
+        return f"+{text}" if kind == TRUTH else text, REAL if name == "float" else WHOLE
 
     def _of_module(self, node: Any, module: str, name: str) -> tuple[str, Any]:
-        if name == "argsort":
+        if module == "np" and len(node.args) not in _MANY.get(name, range(4)):
+            self._refuse(node, f"np.{name} of {len(node.args)} things")
+        if module == "np" and name == "argsort":
             if [(each.arg, getattr(each.value, "value", None)) for each in node.keywords] != [("kind", "mergesort")]:
                 self._refuse(
                     node, "np.argsort without kind='mergesort', which leaves open what becomes of equal numbers"
                 )
             return f"$sorted({self._sortable(node, node.args[0])})", Array(WHOLE, 1)
-        if name == "searchsorted":
+        if module == "np" and name == "searchsorted":
             sides = [*node.args[2:], *(each.value for each in node.keywords if each.arg == "side")]
-            side = sides[0].value if sides else "left"
-            text, value = self._of(node.args[0])[0], self._number(node.args[1])
+            side = getattr(sides[0], "value", None) if sides else "left"
+            (text, kind), value = self._of(node.args[0]), self._number(node.args[1])
+            if (
+                side not in ("left", "right")
+                or len(sides) < len(node.keywords)
+                or kind not in (Array(REAL, 1), Array(WHOLE, 1))
+            ):
+                self._refuse(node, "np.searchsorted of that")
             return f"$below({text}, {value}, {'true' if side == 'right' else 'false'})", WHOLE
         if node.keywords:
             self._refuse(node, "an argument by its name")
         if module == "np" and name in ("zeros", "empty", "full"):
-            shape = node.args[0].elts if isinstance(node.args[0], ast.Tuple) else [node.args[0]]
-            others = node.args[2:] if name == "full" else node.args[1:]
-            said = ast.unparse(others[0]) if others else "float"
-            if said not in ("float", "np.float64", "int", "np.int64"):
-                self._refuse(node, f"an array of {said}")
-            text = f"$zeros({', '.join(self._number(each, WHOLE) for each in shape)})"
-            if name == "full":
-                text = f"$filled({text}, {self._number(node.args[1])})"
-            return text, Array(WHOLE if "int" in said else REAL, len(shape))
-        if module == "np" and name == "argmax":
-            text, kind = self._of(node.args[0])
-            if not isinstance(kind, Array) or kind.axes != 1 or len(node.args) != 1:
-                self._refuse(node, "np.argmax of that")
-            return f"$largest({text})", WHOLE
-        if name not in _MATH and not (module == "math" and name in _TESTS):
+            return self._array(node, name)
+        if name not in (*_ONE, *_TWO, *_TESTS, "argmax") or (module == "np" and name in (*_TWO, *_TESTS)):
             self._refuse(node, f"{module}.{name}, which it does not know")
-        if any(isinstance(self._of(each)[1], Array) for each in node.args):
+        given = [self._of(each) for each in node.args]
+        if name == "argmax":
+            if module != "np" or len(given) != 1 or not isinstance(given[0][1], Array) or given[0][1].axes != 1:
+                self._refuse(node, f"{module}.argmax of that")
+            return f"$largest({given[0][0]})", WHOLE
+        if any(isinstance(kind, Array) for _, kind in given):
             self._refuse(node, f"{module}.{name} of a whole array: write the loop")
-        given = ", ".join(self._number(each) for each in node.args)
+        if len(given) != (2 if name in _TWO else 1):
+            self._refuse(node, f"{module}.{name} of {len(given)} numbers")
+        for _, kind in given:
+            self._need(node, kind)
+        inside = ", ".join(text for text, _ in given)
         if name in _TESTS:
-            return _TESTS[name].format(given), TRUTH
-        if len(node.args) != _MATH[name]:
-            self._refuse(node, f"{module}.{name} of {len(node.args)} numbers")
+            return _TESTS[name].format(inside), TRUTH
         kind = WHOLE if module == "math" and name in ("floor", "ceil") else REAL
-        return self._exact(f"Math.{'abs' if name == 'fabs' else name}({given})", kind), kind
+        return self._exact(f"{_IN_JAVASCRIPT.get(name, f'Math.{name}')}({inside})", kind), kind
+
+    def _array(self, node: Any, name: str) -> tuple[str, Any]:
+        """Return the text and the kind of a new array."""
+        shape = node.args[0].elts if isinstance(node.args[0], ast.Tuple) else [node.args[0]]
+        if not 1 <= len(shape) <= 3:
+            self._refuse(node, f"an array with {len(shape)} axes")
+        text = f"$zeros({', '.join(self._number(each, WHOLE) for each in shape)})"
+        value, kind = self._of(node.args[1]) if name == "full" else ("", REAL)
+        others = node.args[2:] if name == "full" else node.args[1:]
+        said = ast.unparse(others[0]) if others else {WHOLE: "int", TRUTH: "bool"}.get(kind, "float")
+        if said not in ("float", "np.float64", "int", "np.int64"):
+            self._refuse(node, f"an array of {said}")
+        if name == "full":
+            self._need(node, kind, WHOLE if "int" in said else REAL)
+            text = f"$filled({text}, +{value})"
+        return text, Array(WHOLE if "int" in said else REAL, len(shape))
 
     def _sortable(self, node: Any, array: Any) -> str:
         text, kind = self._of(array)
         if kind != Array(REAL, 1):
             self._refuse(node, f"a sort of {_said(kind)}")
-        return text
+        return str(text)
 
     def _reshaped(self, node: Any) -> tuple[str, Any]:
         text, kind = self._of(node.func.value)
         shape = [self._number(each, WHOLE) for each in node.args]
         if not isinstance(kind, Array) or node.keywords:
             self._refuse(node, f"reshape of {_said(kind)}")
-        if len(shape) == 1 and shape[0] == "(-1)":
+        if len(shape) == 1 and _whole(node.args[0]) == -1:
             return f"$flat({text})", Array(kind.of, 1)
-        if len(shape) < 2:
+        if not 2 <= len(shape) <= 3:
             self._refuse(node, "reshape to one axis of a certain length")
         return f"$rows({text}, {', '.join(shape)})", Array(kind.of, len(shape))
 
 
-_BUILT_IN = frozenset(["max", "min", "pow", "abs", "int", "float", "bool", "len"])
+def _breaks(body: list[Any]) -> bool:
+    """Whether a loop has a break of its own."""
+    return any(
+        isinstance(each, ast.Break) or (isinstance(each, ast.If) and _breaks(each.body + each.orelse)) for each in body
+    )
+
+
+def _whole(node: Any) -> int | None:
+    """Return a whole number as it is written, or None."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        number = _whole(node.operand)
+        return None if number is None else -number
+    value = getattr(node, "value", None)
+    return value if type(value) is int else None
+
+
+_BUILT_IN = frozenset(["range", "max", "min", "pow", "abs", "int", "float", "bool", "len"])
 _WORDS = {
     "ListComp": "a comprehension",
     "Lambda": "lambda",

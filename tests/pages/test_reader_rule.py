@@ -3,6 +3,7 @@
 import itertools
 import math
 import re
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +30,14 @@ SENTENCES = {text: said for text, said in BAD.items() if said.startswith("Line")
     "W = 3\ndef mine(p):\n    return 0": "Line 1 of your rule: it must be in a function",
     "def mine(p, n: PerGroup):\n    return 0": "Line 1 of your rule: 'n' is not known: a rule may ask for seen, feedb",
     "def mine(p):\n    return math.cosh(p[0])": "Line 2 of your rule: math.cosh, which it does not know",
+    "def mine(p):\n    return "
+    + "abs(" * 110
+    + "0"
+    + ")" * 110: "Line 2 of your rule: more than 100 parts, each within",
+    "def mine(p):\n    return " + "1 + " * 1300 + "1": "Line 1 of your rule: a text of more than 5,000 characters",
+    "import cmath as math\ndef mine(p):\n    return 0": "Line 1 of your rule: an import of cmath",
+    "@once\ndef mine(p):\n    return 0": "Line 2 of your rule: a decorator, which it does not know",
+    "a, b = Annotated[1, 2]\ndef mine(p):\n    return 0": "Line 1 of your rule: a size that is not given to one name",
     "def mine(p):\n    return other(p)": "Line 2 of your rule: 'other', which stands for nothing",
 }
 
@@ -137,6 +146,31 @@ def test_whole_numbers_up_to_53_bits_are_those_of_python():
     assert (same.selected[0, -1] > 5).all()
 
 
+def test_a_sum_of_200_terms_is_read_at_once():
+    def taken() -> float:
+        begun = time.thread_time()
+        translated("def mine(p):\n    return " + " + ".join(["0"] * 200), KNOWN)
+        return time.thread_time() - begun
+
+    assert min(taken() for _ in range(5)) < 0.1
+
+
+def test_a_reader_s_function_may_be_called_like_one_of_ours():
+    text = "def random_beta(x):\n    return x\n"
+    text += "def mine(rng, p):\n    return int(random_beta(0) + 3 * rng.beta(2.0, 3.0))"
+    assert sum(in_page(text, 60)) == 60
+
+
+def test_the_largest_of_numbers_is_the_first_nan():
+    text = "def mine(p):\n    x = np.zeros(3)\n    x[0] = 9.0\n    x[1] = math.nan\n    return np.argmax(x)"
+    assert in_page(text, 20) == [0, 20, 0]
+
+
+def test_a_name_without_a_value_stops_the_rule():
+    text = "def mine(p):\n    if p[0] > 2:\n        q = 1\n    return q"
+    assert in_page(text, 20) == "a name is used before it has a value"
+
+
 def test_a_rule_that_looks_beside_its_arrays_is_stopped():
     script = translated("def mine(p):\n    p[7] = 1.0\n    return 0", KNOWN)["script"]
-    assert re.search(r"\$at\(\w+, 7\)", script)
+    assert "$at(p$, 7)" in script
