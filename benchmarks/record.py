@@ -118,11 +118,6 @@ def of_page(info: dict[str, Any], ours: list[float]) -> dict[str, Any]:
     return {"policy": info["policy"], "rounds": info["rounds"]} | against(info["seconds"]["page"], ours)
 
 
-def of_service(info: dict[str, Any], ours: list[float]) -> dict[str, Any]:
-    """Distil what a request costs, in bare commits."""
-    return {"milliseconds": 1e3 * min(ours) / info["requests"]} | against(ours, info["seconds"]["bare"])
-
-
 def of_agreement(info: dict[str, Any], ours: list[float]) -> dict[str, Any]:
     """Distil by how many standard errors the two sides are apart."""
     return {key: info[key] for key in ("policy", "loop", "rounds", "runs", "apart", "came to")}
@@ -139,7 +134,6 @@ TABLES = {
     "peers": of_peer,
     "products": of_products,
     "page": of_page,
-    "service": of_service,
 }
 
 
@@ -215,8 +209,6 @@ def show(made: dict[str, Any]) -> None:
         print(f"{row['policy']:36} on people: {row['ratio']:.2f} times NumPy's product of the size")
     for row in made["page"]:
         print(f"{row['policy']:36} in a page: {row['ratio']:.2f} times the compiled round")
-    for row in made["service"]:
-        print(f"{'a request to the service':36} {row['milliseconds']:.2f} ms, {row['ratio']:.2f} bare commits")
 
 
 def main() -> None:

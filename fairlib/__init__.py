@@ -23,7 +23,6 @@ from fairlib.core.arms import Arms, Bandit, Delay, bernoulli, beta, gaussian
 from fairlib.core.contexts import ContextBandit, ContextPolicy, World
 from fairlib.core.policy import Policy
 from fairlib.core.result import Result
-from fairlib.deploy.player import Choice, Player
 from fairlib.engine.check_policy import check_policy
 from fairlib.engine.simulate import simulate
 from fairlib.engine.stepping import trace
@@ -31,6 +30,7 @@ from fairlib.experiments.compare import Comparison, compare
 from fairlib.experiments.statistics import Estimate, estimate, paired_t
 from fairlib.experiments.sweep import SweepError, sweep
 from fairlib.merit import Merit
+from fairlib.player.player import Choice, Player
 from fairlib.rules.rule import Number, PerArm, PerDimension, PerGroup, Square, ask, rule
 
 if TYPE_CHECKING:  # the modules that `__getattr__` finds, for tools that only read the code
@@ -38,7 +38,6 @@ if TYPE_CHECKING:  # the modules that `__getattr__` finds, for tools that only r
     from fairlib import arena as arena
     from fairlib import data as data
     from fairlib import delays as delays
-    from fairlib import deploy as service  # noqa: F401
     from fairlib import exposure as exposure
     from fairlib import merit as merit
     from fairlib import ranks as ranks
@@ -106,7 +105,6 @@ _SHORT = {
     "live": "fairlib.book.live",
     "page": "fairlib.web",
     "replay": "fairlib.experiments.replay",
-    "service": "fairlib.deploy",
 }
 
 

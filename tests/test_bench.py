@@ -41,7 +41,7 @@ def test_the_record_says_what_it_was_measured_on(latest):
     assert made.keys() == {"date", "commit", "processor", "processors", "system", "compiler", "versions"}
     assert all(made.values())
     assert made["versions"].keys() >= {"Python", "numpy", "numba", "fair-bandits"}
-    for group in ("growth", "processors", "sweeps", "first result", "memory", "peers", "products", "service"):
+    for group in ("growth", "processors", "sweeps", "first result", "memory", "peers", "products"):
         assert latest[group], f"nothing was measured of {group}: make bench, without ONLY"
     assert {row["what"] for row in latest["growth"]} == {"T", "K", "L", "d", "runs"}
 
@@ -67,7 +67,6 @@ def test_the_benchmarks_run(tmp_path):
         "growth": ("test_runs[UCB1]", "test_sizes[d-LinUCB]"),
         "start": ("test_memory[UCB1]",),
         "peers": ("test_peer[MABWiser-UCB1]",),
-        "service": ("test_requests",),
         "sweep": ("test_two_workers[nothing]",),
     }
     tests = [f"{BENCHMARKS}/bench_{file}.py::{each}" for file, names in chosen.items() for each in names]
@@ -80,7 +79,7 @@ def test_the_benchmarks_run(tmp_path):
     table = subprocess.run(show, capture_output=True, text=True, check=True).stdout
     record = json.loads(made.read_text(encoding="utf-8"))
     assert {group: len(rows) for group, rows in record.items() if group != "made" and rows} == {
-        **{"rounds": 1, "agreement": 2, "growth": 2, "memory": 1, "peers": 1, "service": 1, "sweeps": 1},
+        **{"rounds": 1, "agreement": 2, "growth": 2, "memory": 1, "peers": 1, "sweeps": 1},
     }
     assert record["rounds"][0]["ratio"] > 0
     assert record["peers"][0]["fault"] == "not measured in this run"

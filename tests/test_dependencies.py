@@ -34,12 +34,12 @@ MUTANTS = re.findall(r"cosmic-ray==[\d.]+", (ROOT / "Makefile").read_text(encodi
 
 # Who imports, and which of the lists in pyproject.toml has to name what is imported there.
 CORE = PROJECT["dependencies"]
-DATA, SERVICE, BOOK, TEST = (PROJECT["optional-dependencies"][name] for name in ("data", "service", "book", "test"))
+DATA, BOOK, TEST = (PROJECT["optional-dependencies"][name] for name in ("data", "book", "test"))
 SCOPES = {
-    "fairlib": ("fairlib/**/*.py", CORE + SERVICE),  # without the extra all works but the front: see test_service.py
-    "cells": ("chapters/*.md", CORE + SERVICE + BOOK),
+    "fairlib": ("fairlib/**/*.py", CORE),
+    "cells": ("chapters/*.md", CORE + BOOK),
     "extensions": ("chapters/extensions/**/*.py", CORE + BOOK),
-    "tests": ("tests/**/*.py", CORE + SERVICE + BOOK + TEST + MUTANTS),
+    "tests": ("tests/**/*.py", CORE + BOOK + TEST + MUTANTS),
     "benchmarks": ("benchmarks/*.py", CORE + BOOK + TEST + PEERS),
 }
 
@@ -118,9 +118,9 @@ def test_what_is_declared_is_used() -> None:
         used.add(name)
         if file.startswith("fairlib/"):
             of_the_package.add(name)
-    assert sorted(names(CORE + DATA + SERVICE + BOOK + TEST) - used) == []
-    assert sorted(names(CORE + DATA + SERVICE) - of_the_package) == [], "the package itself does not need these"
-    assert sorted(NAMED.keys() - names(CORE + DATA + SERVICE + BOOK + TEST)) == []
+    assert sorted(names(CORE + DATA + BOOK + TEST) - used) == []
+    assert sorted(names(CORE + DATA) - of_the_package) == [], "the package itself does not need these"
+    assert sorted(NAMED.keys() - names(CORE + DATA + BOOK + TEST)) == []
 
 
 def test_the_versions_of_python_are_the_same_everywhere() -> None:

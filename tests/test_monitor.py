@@ -2,13 +2,12 @@
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
 
 import fairlib as fl
-from fairlib.deploy import Audit, Monitor, audit, seal
+from fairlib.player import Audit, Monitor, audit
 from fairlib.shares import SharedBandit, fair_in_windows, fair_learn, fair_ucb
 
 
@@ -93,21 +92,3 @@ def test_audit_refuses():
     ):
         with pytest.raises(ValueError, match=words):
             audit(plays, rounds, share)
-
-
-def test_a_seal_finds_each_change():
-    rows = [[i, f"visit {i}", i % 4, None] for i in range(50)]
-    noted = seal(rows)
-    assert seal(rows[20:], before=seal(rows[:20])) == noted
-    for i in range(50):
-        for column, other in enumerate([99, "visit", 9, 1.0]):
-            changed: list[list[Any]] = [list(row) for row in rows]
-            changed[i][column] = other
-            assert seal(changed) != noted
-            assert (seal(changed[:i]), seal(rows[:i])) == (seal(rows[:i]), seal(changed[:i]))
-    assert seal(rows[:-1]) != noted != seal(rows[::-1])
-    for before in ("x", "ab", noted[1:]):
-        with pytest.raises(ValueError, match="before must be a seal"):
-            seal(rows, before)
-    with pytest.raises(TypeError):
-        seal([[object()]])

@@ -26,7 +26,7 @@ LAYERS = [
     {"rules"},
     {"core"},
     {"engine", "merit", "baselines"},
-    {"deploy", "web"},
+    {"player", "web"},
     {"data", "book"},
     {"arena", "experiments"},
 ]
@@ -34,7 +34,7 @@ PAPERS = sorted(set(PACKAGES) - set().union(*LAYERS))
 LAYERS[5] |= set(PAPERS)
 # Packages whose face shows some of what their modules define; that of a paper shows all.
 WHOLE = [*PAPERS, "arena", "data", "merit"]
-FACES = ["book", "core", "deploy"]
+FACES = ["book", "core", "player"]
 MODULES = [
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
     for path in sorted(PACKAGE.rglob("[a-z]*.py"))
@@ -55,15 +55,14 @@ def test_one_import_is_enough_for_every_module(name):
 
 def test_what_is_not_asked_for_is_not_imported():
     code = "import sys, fairlib; print([name for name in {} if name in sys.modules])"
-    now = {"baselines", "core", "deploy", "engine", "experiments", "merit", "rules"}
+    now = {"baselines", "core", "engine", "experiments", "merit", "player", "rules"}
     later = [
         *(name for name in PACKAGES if name not in now),
         "baselines.linear",
         "experiments.evaluation",
         "experiments.replay",
-        "deploy.service",
     ]
-    heavy = ["matplotlib", "IPython", "scipy.linalg", "starlette", "tqdm", *(f"fairlib.{name}" for name in later)]
+    heavy = ["matplotlib", "IPython", "scipy.linalg", "tqdm", *(f"fairlib.{name}" for name in later)]
     assert fresh(code.format(heavy)) == "[]"
 
 

@@ -1,20 +1,25 @@
-"""A policy at work: what it plays and observes, how it is stopped and started, and what it refuses."""
+"""A policy at work: what it plays and observes, what its journal keeps when it is killed, and what it refuses."""
 
+import itertools
 import math
-import os
+import re
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers import exp3, streams
 
 import fairlib as fl
 from fairlib import delays, exposure, linear, ranks, shares
-from fairlib.deploy import Choice, Player
+from fairlib.experiments.replay import replay
+from fairlib.player import Choice, Player
 
 MEANS = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
 POWER = fl.merit.power(1, 4)
@@ -71,61 +76,190 @@ def life(make, restart, told=lambda t: True):
 
 
 @pytest.mark.parametrize("name", ON_ARMS)
-def test_restarted_ten_times_with_news_on_its_way_it_plays_the_same(name, tmp_path):
+@pytest.mark.parametrize("by", ["file", "journal"])
+def test_restarted_ten_times_with_news_on_its_way_it_plays_the_same(name, by, tmp_path):
     policy, path = ON_ARMS[name], tmp_path / "player"
+
+    def opened():
+        return Player(policy, 6, seed=4, journal=path if by == "journal" else None)
 
     def restart(t, player):
         if t % 37:
             return player
+        if by == "journal":
+            player.close()
+            return opened()
         player.save(path)
         return Player.load(path, policy)
 
     without = life(lambda: Player(policy, 6, seed=4), lambda t, player: player)
-    assert life(lambda: Player(policy, 6, seed=4), restart) == without
+    assert life(opened, restart) == without
 
 
-SERVICE = """
-import sys
-import numpy as np
+def test_contexts_and_groups_are_kept_to_the_last_bit(tmp_path):
+    policy, rng = linear.lints(0.5, 1.0), np.random.default_rng(1)
+    player = Player(policy, 3, dimension=2, groups=2, seed=np.random.SeedSequence([7, 8], spawn_key=(3,)))
+    for _ in range(3):
+        player.save(tmp_path / "player")
+        again = Player.load(tmp_path / "player", policy)
+        for _ in range(20):
+            contexts, groups = rng.uniform(-1, 1, (3, 2)), rng.integers(0, 2, 3)
+            choice = player.choose(contexts, groups)
+            assert again.choose(contexts, groups) == choice
+            for each in (player, again):
+                each.observe(choice.round, abs(contexts[choice.arms[0], 0]) / 3)
+
+
+def test_a_policy_that_remembers_every_round_is_played_anew(tmp_path):
+    policy, rng = ranks.fair_greedy(), np.random.default_rng(2)
+    player = Player(policy, 3, dimension=2, groups=3, horizon=40)
+    for t in range(1, 41):
+        player.observe(player.choose(rng.standard_normal((3, 2)), [0, 1, 2]).round, rng.random())
+        if t in (10, 11, 30):
+            player.save(tmp_path / "player")
+            again = Player.load(tmp_path / "player", policy)
+            assert (again._agent.past.contexts == player._agent.past.contexts).all()
+            player = again
+
+
+# Killed ---------------------------------------------------------------------------------------------------------------
+
+KILLED = """
+import os, random, signal, sys, traceback
 import fairlib as fl
-path = sys.argv[1]
-policy = fl.thompson_beta()
-try:
-    player = fl.Player.load(path, policy)
-except FileNotFoundError:
-    player = fl.Player(policy, arms=6, seed=11)
-rewards = np.random.default_rng(0).random((1001, 6))
-while player.seen.t <= 1000:
-    waiting = list(player.waiting)  # feedback comes three rounds late
-    choice = player.choose()
-    for round in waiting[:-2]:
-        player.observe(round, rewards[round, player.waiting[round][0]])
-    player.save(path)
-    print(choice.round, choice.arms[0], flush=True)
+
+def work():
+    with os.fdopen(writes, "w", buffering=1) as said:
+        player = fl.Player(fl.epsilon_greedy(0.3), 4, seed=7, journal=sys.argv[1])
+        while True:
+            choice = player.choose()
+            said.write(f"choice {choice.round} {choice.arms[0]} {choice.chances[0]!r}\\n")
+            due = [t for t in player.waiting if t % 5 and t < choice.round - 3]
+            for t in due[:1]:  # the other process may be quicker
+                try:
+                    player.observe(t, t % 3 / 2)
+                    said.write(f"reward {t} {t % 3 / 2}\\n")
+                except ValueError as error:
+                    assert "has been observed" in str(error)
+
+fl.Player(fl.epsilon_greedy(0.3), 4).choose()  # compiled before the processes part
+luck = random.Random(2026)
+for _ in range(20):
+    reads, writes = os.pipe()
+    children = []
+    for _ in range(2):
+        if (child := os.fork()) == 0:
+            try:
+                work()
+            except BaseException:
+                traceback.print_exc()
+            os._exit(1)
+        children.append(child)
+    os.close(writes)
+    with os.fdopen(reads) as heard:
+        lines = [heard.readline() for _ in range(luck.randrange(1, 30))]
+        for child in luck.sample(children, 2):
+            os.kill(child, signal.SIGKILL)
+        lines += heard.readlines()
+    ended = [os.waitpid(child, 0)[1] for child in children]
+    assert ended == [signal.SIGKILL] * 2
+    print("".join(line for line in lines if line.endswith("\\n")), end="", flush=True)
 """
 
 
-def test_a_service_that_is_killed_in_the_middle_of_a_thousand_requests_goes_on_exactly_where_it_was(tmp_path):
-    def serve(path, kill_at):
-        told = []
-        for limit in [*kill_at, None]:
-            command = [sys.executable, "-c", SERVICE, str(path)]
-            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-                assert process.stdout is not None
-                for line in process.stdout:
-                    told.append(tuple(map(int, line.split())))
-                    if limit is not None and told[-1][0] >= limit:
-                        process.kill()  # no warning, no time to save
-                        break
-                process.stdout.read()
-        return told
+def log(path):
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute("SELECT * FROM log ORDER BY id").fetchall()
 
-    whole = serve(tmp_path / "whole", [])
-    assert [round for round, _ in whole] == list(range(1, 1001))
-    killed = serve(tmp_path / "killed", [137, 138, 700])
-    assert len(killed) >= 900, "it began anew"
-    assert set(killed) <= set(whole), "after a kill it chose something else"
-    assert killed[-1] == whole[-1]
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+def test_two_processes_killed_twenty_times_at_work_lose_and_double_nothing(tmp_path):
+    path = tmp_path / "shop.db"
+    run = subprocess.run([sys.executable, "-c", KILLED, str(path)], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    said, rows = [line.split() for line in run.stdout.splitlines()], log(path)
+    choices = {row[2]: (row[3], row[4]) for row in rows if row[1] == "choice"}
+    rewards = {row[2]: row[7] for row in rows if row[1] == "reward"}
+    assert len(choices) + len(rewards) == len(rows)  # nothing twice
+    assert list(choices) == list(range(1, len(choices) + 1))
+    told = [(int(each[1]), (int(each[2]), float(each[3]))) for each in said if each[0] == "choice"]
+    heard = [(int(each[1]), float(each[2])) for each in said if each[0] == "reward"]
+    assert len(told) > 100
+    assert len(heard) > 50
+    assert len(dict(told)) == len(told)
+    assert all(choices[t] == choice for t, choice in told)
+    assert all(rewards[t] == reward for t, reward in heard)
+    undisturbed = Player(fl.epsilon_greedy(0.3), 4, seed=7)
+    for _, what, t, arm, chance, _, _, reward in rows:
+        if what == "choice":
+            assert undisturbed.choose() == (t, (arm,), (chance,))
+        else:
+            undisturbed.observe(t, reward)
+
+
+def test_two_players_on_one_journal_are_one_player(tmp_path):
+    alone = Player(ON_ARMS["EXP3"], 6, seed=4)
+    two = [Player(ON_ARMS["EXP3"], 6, seed=4, journal=tmp_path / "shop.db") for _ in range(2)]
+    for t in range(1, 61):
+        choice = two[t % 2].choose()
+        assert choice == alone.choose()
+        for each in (two[t // 2 % 2], alone):
+            each.observe(t, t % 4 / 3)
+    with pytest.raises(ValueError, match="60 has been observed"):
+        two[0].observe(60, 1.0)
+    for each in two:
+        each.close()
+
+
+ROOM = """
+import resource, sqlite3, sys
+import fairlib as fl
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, resource.RLIM_INFINITY))
+player, failed = fl.Player(fl.thompson_beta(), 3, journal=sys.argv[1]), 0
+alone = fl.Player(fl.thompson_beta(), 3)
+
+def patient(method, *arguments):
+    global failed
+    while True:
+        try:
+            return method(*arguments)
+        except sqlite3.Error:
+            failed += 1
+            soft = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft + (failed % 5 == 0) * 20_000, resource.RLIM_INFINITY))
+
+for t in range(1, 101):
+    assert patient(player.choose) == alone.choose()
+    patient(player.observe, t, t % 2)
+    alone.observe(t, t % 2)
+print(failed)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+def test_out_of_room_it_says_so_and_goes_on_when_there_is_room(tmp_path):
+    """No file may grow beyond 60 kB for a while: what can't be written is not answered, and not remembered."""
+    command = [sys.executable, "-c", ROOM, str(tmp_path / "shop.db")]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) >= 10
+
+
+def test_its_journal_can_be_replayed(tmp_path):
+    luck = np.random.default_rng(4)
+    with closing(Player(fl.epsilon_greedy(0.5), 2)) as player:
+        for _ in range(400):
+            choice = player.choose()
+            player.observe(choice.round, float(luck.random() < (0.2, 0.7)[choice.arms[0]]))
+        player.save(tmp_path / "shop.db")
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as db:
+        frame = pd.read_sql("SELECT * FROM rounds", db)
+    assert frame["round"].tolist() == list(range(1, 401))
+    result = replay(frame, fl.Policy("the first", lambda p: 0), arms=2, least=0.25)
+    assert {row.arm for row in result.events} == {0}
+    assert len(result.events) == pytest.approx(100, abs=4 * np.sqrt(400 * 0.25 * 0.75))
+    assert result.rewards.mean() == pytest.approx(0.2, abs=4 * np.sqrt(0.16 / len(result.events)))
 
 
 # Two threads --------------------------------------------------------------------------------------------------------
@@ -175,12 +309,13 @@ def busy() -> Player:
     ],
 )
 def test_news_that_cannot_be_is_refused_and_nothing_changes(wrong, said, tmp_path):
-    player = busy()
-    player.save(tmp_path / "before")
+    player, other = busy(), busy()
     with pytest.raises(ValueError, match=f"^{said}"):
         player.observe(**wrong)
-    player.save(tmp_path / "after")
-    assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
+    player.save(tmp_path / "player")
+    other.save(tmp_path / "other")
+    assert log(tmp_path / "player") == log(tmp_path / "other")
+    assert player.choose() == other.choose()
 
 
 def test_news_told_twice_and_of_an_arm_not_chosen_is_refused():
@@ -264,73 +399,109 @@ def test_what_never_comes_can_be_forgotten():
         player.observe(3, 1.0)
 
 
-# Files that are not its own ------------------------------------------------------------------------------------------
+# Journals that are not its own ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def stored(tmp_path):
-    player = busy()
-    player.save(tmp_path / "player")
+    busy().save(tmp_path / "player")
     return tmp_path / "player"
 
 
-def test_a_file_of_another_policy_is_refused(stored):
-    with pytest.raises(ValueError, match="must be of the same policy and rule"):
-        Player.load(stored, delays.fcts_d(fl.merit.power(1, 3), 6, 3))
-    with pytest.raises(ValueError, match=r"not Policy\('FCTS-D', plays=3, "):
-        Player.load(stored, fl.ucb1())
-    with pytest.raises(TypeError, match="policy must be a Policy"):
-        Player.load(stored, "FCTS-D")  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"seed": 4}, "it was made with seed 3, not 4$"),
+        ({"seed": np.random.SeedSequence(3, spawn_key=(1,))}, r"it was made with spawn_key \[\], not \[1\]$"),
+        ({"rewards": (0, 0.5)}, r"it was made with rewards \[0.0, 1.0\], not \[0.0, 0.5\]$"),
+        ({"horizon": 9}, "it was made with horizon None, not 9$"),
+        ({"policy": fl.ucb1(), "arms": 5}, "it was made with arms 6, not 5$"),
+        (
+            {"policy": fl.ucb1()},
+            r"it has Choice\(round=1, arms=.*\), and 'UCB1' now makes Choice\(round=1, arms=\(0,\)",
+        ),
+    ],
+    ids=itertools.count(),
+)
+def test_a_journal_that_was_made_with_something_else_is_refused(given, said, stored):
+    before = log(stored)
+    with pytest.raises(ValueError, match=rf"player must be the journal of this player: {said}"):
+        Player(**{"policy": ON_ARMS["FCTS-D"], "arms": 6, "seed": 3, "journal": stored, **given})
+    assert log(stored) == before
+    assert Player(ON_ARMS["FCTS-D"], 6, seed=3, journal=stored).choose() == busy().choose()
 
 
-def test_a_file_of_the_same_policy_with_another_merit_of_the_same_name_is_refused(tmp_path):
-    def made(slope):
-        limits = {"low": 0, "high": 1, "minimum": 1, "lipschitz": slope, "log_lipschitz": slope}
-        return exposure.fairx_ucb(fl.Merit("mine", lambda x, slope: 1 + slope * x, slope=slope, **limits), 0.1)
+def made(slope):
+    limits = {"low": 0, "high": 1, "minimum": 1, "lipschitz": slope, "log_lipschitz": slope}
+    return exposure.fairx_ucb(fl.Merit("mine", lambda x, slope: 1 + slope * x, slope=slope, **limits), 0.1)
 
-    Player(made(1.0), 3).save(tmp_path / "player")
+
+def test_a_rule_or_a_setting_that_has_changed_is_noticed_in_the_first_round_that_it_changes(tmp_path):
+    player, other, differ = Player(made(1.0), 3), Player(made(2.0), 3), []
+    for _ in range(10):
+        choice, another = player.choose(), other.choose()
+        if choice != another:
+            differ.append((choice, another))
+        for each in (player, other):
+            each.observe(choice.round, 0.5)
+    player.save(tmp_path / "player")
     Player.load(tmp_path / "player", made(1.0))
-    with pytest.raises(ValueError, match="whose rule was another"):
+    choice, another = differ[0]
+    said = f"it has {choice}, and 'FairX-UCB' now makes {another}: its rule, a setting or the seed is another"
+    with pytest.raises(ValueError, match=re.escape(said)):
         Player.load(tmp_path / "player", made(2.0))
 
 
-def test_a_file_of_an_older_release_is_loaded(stored, monkeypatch):
-    """It says by its format whether it can be read, and by its mark whether the rule is the same."""
-    monkeypatch.setattr("fairlib.deploy.player.__version__", "1.9")
-    assert Player.load(stored, ON_ARMS["FCTS-D"]).seen.t > 1
-    with pytest.raises(ValueError, match=rf"Policy\('UCB1'\) in fairlib 1\.9, not .* in fairlib {fl.__version__}"):
-        Player.load(stored, fl.ucb1())
-
-
-def test_a_file_of_a_newer_format_is_refused(tmp_path, monkeypatch):
-    with monkeypatch.context() as patched:
-        patched.setattr("fairlib.files._FORMAT", 2)
-        busy().save(tmp_path / "player")
-    said = rf"player must be a player .*: it is of format 2, and fairlib {fl.__version__} reads format 1$"
-    with pytest.raises(ValueError, match=said):
-        Player.load(tmp_path / "player", ON_ARMS["FCTS-D"])
-
-
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.99])
-def test_a_file_cut_short_is_refused(stored, share):
-    whole = stored.read_bytes()
-    stored.write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(ValueError, match="must be a player that fairlib has saved, whole"):
+def test_a_choice_that_was_altered_is_named(stored):
+    with closing(sqlite3.connect(stored)) as db, db:
+        db.execute("DELETE FROM log WHERE id = (SELECT max(id) FROM log WHERE round = 4)")
+    with pytest.raises(ValueError, match=r"player must be .*: it has Choice\(round=4, arms=\(\d, \d\), .* now makes"):
         Player.load(stored, ON_ARMS["FCTS-D"])
 
 
-def test_a_file_that_is_something_else_is_refused(tmp_path):
-    fl.simulate(fl.Bandit(fl.bernoulli([0.5, 0.4])), fl.ucb1(), 10).save(tmp_path / "result")
-    with pytest.raises(ValueError, match=r"it is a result$"):
-        Player.load(tmp_path / "result", fl.ucb1())
-    np.save(tmp_path / "array.npy", np.zeros(3))
-    with pytest.raises(ValueError, match="must be a player"):
-        Player.load(tmp_path / "array.npy", fl.ucb1())
-    np.savez(tmp_path / "objects.npz", heading=np.array([{}], dtype=object))
-    with pytest.raises(ValueError, match="must be a player"):
-        Player.load(tmp_path / "objects.npz", fl.ucb1())
+def changed(path, statement):
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(statement)
+
+
+STRANGE = {
+    "no folder": (lambda path: path.parent.rmdir(), "unable to open database file"),
+    "a folder": (lambda path: path.mkdir(), "unable to open database file"),
+    "a text": (lambda path: path.write_text("no database " * 99, encoding="utf-8"), "file is not a database"),
+    "cut short": (lambda path: path.write_bytes(path.read_bytes()[:5000]), "database disk image is malformed"),
+    "another program's": (lambda path: changed(path, "CREATE TABLE log (x)"), "it is another program's database"),
+    "newer": (
+        lambda path: changed(path, "PRAGMA user_version = 2"),
+        "it is a journal of format 2, and fairlib .* reads",
+    ),
+    "a result": (lambda path: fl.simulate(fl.Bandit(fl.bernoulli(MEANS)), fl.ucb1(), 9).save(path), "file is not a"),
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+def test_a_file_that_is_no_journal_is_refused_in_one_sentence_and_left_as_it_was(kind, tmp_path):
+    path = tmp_path / "shop" / "log.db"
+    path.parent.mkdir()
+    if kind in ("cut short", "newer"):
+        busy().save(path)
+    spoil, said = STRANGE[kind]
+    spoil(path)
+    before = path.read_bytes() if path.is_file() else None
+    with pytest.raises(ValueError, match=rf"log.db must be the journal of this player: {said}"):
+        Player(ON_ARMS["FCTS-D"], 6, seed=3, journal=path)
+    assert (path.read_bytes() if path.is_file() else None) == before
+    if before:
+        with pytest.raises(ValueError, match=r"log\.db must be the journal of this player: "):
+            Player.load(path, ON_ARMS["FCTS-D"])
+
+
+def test_a_file_that_is_not_there_is_not_loaded(tmp_path):
     with pytest.raises(FileNotFoundError):
         Player.load(tmp_path / "nothing", fl.ucb1())
+    assert list(tmp_path.iterdir()) == []
+    busy().save(tmp_path / "player")
+    with pytest.raises(TypeError, match="policy must be a Policy"):
+        Player.load(tmp_path / "player", "FCTS-D")  # type: ignore[arg-type]
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(stored, monkeypatch):
@@ -339,7 +510,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(stored, monkeypatch):
     def full(*_):
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space left"):
         busy().save(stored)
     assert stored.read_bytes() == before

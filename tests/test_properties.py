@@ -22,7 +22,7 @@ from strategies import examples
 
 import fairlib as fl
 from fairlib import delays, exposure, ranks, shares
-from fairlib.deploy import Player
+from fairlib.player import Player
 from fairlib.rules.bound_rule import BoundRule
 
 EVERY = pytest.mark.parametrize("name", zoo.ZOO)

@@ -14,8 +14,8 @@ import zoo
 from helpers import same
 
 import fairlib as fl
-from fairlib.deploy import Player
 from fairlib.engine import simulate
+from fairlib.player import Player
 
 ROOT = Path(__file__).parents[1]
 

@@ -9,7 +9,6 @@ import pytest
 import fairlib as fl
 from fairlib.book import Live, Slider
 from fairlib.book.live import Plays
-from fairlib.deploy import Service
 from fairlib.experiments.replay import Logged, replay
 from fairlib.shares import SharedBandit, fair_learn, fair_ucb, lfg
 from fairlib.web import scripts
@@ -19,7 +18,7 @@ LOG = [Logged(0, 0.5, 0.5), Logged(1, -3.0, 0.5)] * 20
 PAYS = "those of gaussian(mean=[0.0, 5.0], sd=[1.0, 1.0])"
 
 
-def to_the_right(policy, path):
+def to_the_right(policy):
     """Let a slider move the arms out of [0, 1]."""
     live = Live(
         lambda mean: None,
@@ -37,31 +36,30 @@ def euros(mean, rng):
 
 
 ENTRANCES: dict[str, tuple[str, Any]] = {
-    "simulate": (PAYS, lambda policy, path: fl.simulate(LOUD, policy, 20)),
+    "simulate": (PAYS, lambda policy: fl.simulate(LOUD, policy, 20)),
     "simulate, arms of one's own": (
         "those of euros(mean=[30.0, 50.0])",
-        lambda policy, path: fl.simulate(fl.Bandit(fl.Arms([30, 50], euros, mean=[30, 50])), policy, 20),
+        lambda policy: fl.simulate(fl.Bandit(fl.Arms([30, 50], euros, mean=[30, 50])), policy, 20),
     ),
     "simulate, a game of a paper": (
         PAYS,
-        lambda policy, path: fl.simulate(SharedBandit(LOUD.arms, shares=[0.1, 0.1]), policy, 20),
+        lambda policy: fl.simulate(SharedBandit(LOUD.arms, shares=[0.1, 0.1]), policy, 20),
     ),
-    "trace": (PAYS, lambda policy, path: next(fl.trace(LOUD, policy, 20))),
-    "compare": (PAYS, lambda policy, path: fl.compare([policy], {"loud": LOUD}, 20, runs=20)),
+    "trace": (PAYS, lambda policy: next(fl.trace(LOUD, policy, 20))),
+    "compare": (PAYS, lambda policy: fl.compare([policy], {"loud": LOUD}, 20, runs=20)),
     "sweep": (
         PAYS,
-        lambda policy, path: fl.sweep(lambda seed: fl.simulate(LOUD, policy, 20, seed=seed), [{"seed": 1}]),
+        lambda policy: fl.sweep(lambda seed: fl.simulate(LOUD, policy, 20, seed=seed), [{"seed": 1}]),
     ),
-    "replay": ("the log's reward of -3", lambda policy, path: replay(LOG, policy, arms=2)),
-    "replay, made for the arms": ("the log's reward of -3", lambda policy, path: replay(LOG, lambda k: policy, arms=2)),
-    "Player": ("rewards=(0, 100)", lambda policy, path: fl.Player(policy, 2, rewards=(0, 100))),
+    "replay": ("the log's reward of -3", lambda policy: replay(LOG, policy, arms=2)),
+    "replay, made for the arms": ("the log's reward of -3", lambda policy: replay(LOG, lambda k: policy, arms=2)),
+    "Player": ("rewards=(0, 100)", lambda policy: fl.Player(policy, 2, rewards=(0, 100))),
     "Player, any reward": (
         "rewards=(-inf, inf)",
-        lambda policy, path: fl.Player(policy, 2, rewards=(-math.inf, math.inf)),
+        lambda policy: fl.Player(policy, 2, rewards=(-math.inf, math.inf)),
     ),
-    "Service": ("rewards=(0, 100)", lambda policy, path: Service(path, policy, 2, rewards=(0, 100)).close()),
-    "the page, a game's script": (PAYS, lambda policy, path: scripts.script(LOUD, policy)),
-    "the page, a game's numbers": (PAYS, lambda policy, path: scripts.numbers(LOUD, policy, 20)),
+    "the page, a game's script": (PAYS, lambda policy: scripts.script(LOUD, policy)),
+    "the page, a game's numbers": (PAYS, lambda policy: scripts.numbers(LOUD, policy, 20)),
     "the page, a slider": ("those of gaussian(mean=[0.5, 5.0], sd=[0.0, 0.0])", to_the_right),
 }
 POLICIES = [fl.ucb1(), fl.thompson_beta(), lfg([0.1, 0.1], eta=10), fair_ucb([0.1, 0.1])]
@@ -69,20 +67,20 @@ POLICIES = [fl.ucb1(), fl.thompson_beta(), lfg([0.1, 0.1], eta=10), fair_ucb([0.
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
 @pytest.mark.parametrize("entrance", ENTRANCES)
-def test_each_entrance_refuses_rewards_outside_0_to_1_in_the_same_words(entrance, policy, tmp_path):
+def test_each_entrance_refuses_rewards_outside_0_to_1_in_the_same_words(entrance, policy):
     paid, enter = ENTRANCES[entrance]
     said = (
         f"policy {policy.name!r} is made for rewards in [0, 1], not for {paid}: map them to [0, 1], or use "
         "policy.replace(unit_rewards=False), which takes them as they are"
     )
     with pytest.raises((ValueError, fl.SweepError), match=re.escape(said)):
-        enter(policy, tmp_path / "shop.db")
+        enter(policy)
 
 
 @pytest.mark.parametrize("entrance", ENTRANCES)
-def test_each_entrance_takes_a_policy_for_any_reward(entrance, tmp_path):
+def test_each_entrance_takes_a_policy_for_any_reward(entrance):
     for policy in (fl.ucb1().replace(unit_rewards=False), fl.epsilon_greedy(0.1)):
-        ENTRANCES[entrance][1](policy, tmp_path / f"{policy.name}.db")
+        ENTRANCES[entrance][1](policy)
 
 
 def test_rewards_in_0_to_1_are_taken():
@@ -103,8 +101,6 @@ def test_a_new_learner_brings_its_range_of_rewards():
 
 
 @pytest.mark.parametrize("rewards", [(0, 1e308), (-1e151, 0), (-math.inf, 1e200)])
-def test_a_range_of_rewards_has_no_finite_end_beyond_what_a_reward_may_be(rewards, tmp_path):
+def test_a_range_of_rewards_has_no_finite_end_beyond_what_a_reward_may_be(rewards):
     with pytest.raises(ValueError, match=r"^rewards must be a number, at most 1e\+150 in size, not "):
         fl.Player(fl.uniform(), 2, rewards=rewards)
-    with pytest.raises(ValueError, match=r"^rewards must be a number, at most 1e\+150 in size, not "):
-        Service(tmp_path / "shop.db", fl.uniform(), 2, rewards=rewards)

@@ -1,10 +1,10 @@
 """What a simulation returns."""
 
+import contextlib
 import importlib
 import math
-import pathlib
 import platform
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
 
@@ -159,7 +159,7 @@ class Result:
         arrays = {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
         rest = {name: value for name, value in named.items() if name not in arrays}
         of = f"{type(self).__module__}:{type(self).__qualname__}"
-        files.save_npz(path, "result", {"of": of, **rest, "versions": dict(self.versions)}, arrays)
+        files.save_npz(path, {"of": of, **rest, "versions": dict(self.versions)}, arrays)
 
     @classmethod
     def load(cls, path: files.GivenPath) -> Self:
@@ -173,8 +173,8 @@ class Result:
         Returns
         -------
         Result
-            The result, of the kind that was saved. A kind of the package's own is imported if need be. One that is
-            defined elsewhere must have been imported before: no file can make the package import a module of yours.
+            The result, of the class that was saved. A class of the package is imported if need be; one that is defined
+            elsewhere must have been imported before.
 
         Raises
         ------
@@ -183,87 +183,36 @@ class Result:
         TypeError
             If `path` is no path.
         ValueError
-            If it holds no result, one of a newer format, an incomplete one, one of a class that is neither this one nor
-            a subclass, or numbers that no game can give; the message names the path.
+            If it holds no result, one of another format, an incomplete one, or one of a class that is neither this one
+            nor a subclass; the message names the path.
         """
-        kind: Any = None
-
-        def wanted(heading: Mapping[str, Any]) -> Collection[str]:
-            nonlocal kind
-            kind = _kind(cls, heading.get("of"))
-            if kind is None:
-                of = str(heading.get("of"))[:200]
-                raise ValueError(
-                    f"{path} must hold a {cls.__name__}, not a {of.rpartition(':')[2]}; load it with the class that it "
-                    f"is of, {of.replace(':', '.')}, once that is imported"
-                )
-            return {each.name for each in fields(kind)} - heading.keys()
-
-        heading, arrays = files.load_npz(path, "result", wanted)
-        del heading["of"]
+        heading, arrays = files.load_npz(path)
+        of = str(heading.pop("of", None))
+        kind = _kind(cls, of)
+        if kind is None:
+            raise ValueError(
+                f"{path} must hold a {cls.__name__}, not a {of.rpartition(':')[2]}; load it with the class that it is "
+                f"of, {of.replace(':', '.')}, once that is imported"
+            )
         try:
             made: Self = kind(**heading, **arrays)
-            for holds, must in _musts(made):
-                if not holds:
-                    raise ValueError(must)
-            return made
-        except (TypeError, ValueError) as error:
+        except TypeError as error:
             raise ValueError(f"{path} must hold a whole {kind.__name__} as it was saved: {error}") from error
+        return made
 
 
-def _kind(cls: type[Any], of: Any) -> Any:
+def _kind(cls: type[Any], of: str) -> Any:
     """Return the class of the result in a file, if it is this one or a subclass."""
-    module, _, name = str(of).rpartition(":")
-    if module in _modules():  # only a module of the package: the file says what is imported
-        importlib.import_module(module)
-    known, stack = [cls], [cls]
-    while stack:
-        known += (under := stack.pop().__subclasses__())
-        stack += under
-    alike = [each for each in dict.fromkeys(known) if each.__qualname__ == name]
-    # Elsewhere a module may have another name by now; what ran as a script is __main__.
-    return next((each for each in alike if each.__module__ == module), alike[0] if len(alike) == 1 else None)
-
-
-def _modules() -> set[str]:
-    """Name the modules of the package, without importing one."""
-    here = pathlib.Path(__file__).parents[1]
-    parts = (each.relative_to(here.parent).with_suffix("").parts for each in here.rglob("*.py"))
-    return {".".join(each).removesuffix(".__init__") for each in parts if "__pycache__" not in each}
-
-
-def _musts(result: Any) -> Iterator[tuple[bool, str]]:
-    """Yield whether each condition on a result holds, and its text; the caller must stop at the first failure."""
-    yield isinstance(result.versions, Mapping), "versions must be a dict"
-    said = result.game, result.policy, *result.versions, *result.versions.values()
-    yield all(isinstance(each, str) for each in said), "game, policy and versions must be texts"
-    whole = [type(each) is int and each >= 0 for each in (result.horizon, result.seed)]
-    yield (
-        whole[0] and (whole[1] or isinstance(result.seed, str)),
-        "horizon and seed must be whole numbers of at least 0",
-    )
-    rounds, selected = result.rounds, result.selected
-    named = {each.name: getattr(result, each.name) for each in fields(result)}
-    arrays = {name: named[name] for name in named if isinstance(named[name], np.ndarray) or name in _BASE}
-    for name, axes in _BASE.items():
-        array, kinds = arrays[name], "i" if name in ("rounds", "selected") else "f"
-        fits = isinstance(array, np.ndarray) and array.ndim == axes and array.size > 0 and array.dtype.kind in kinds
-        yield fits, f"{name} must be numbers with {axes} axes, none empty"
-    shape = (*result.reward.shape, rounds.size)
-    yield shape[1:] == (rounds.size, rounds.size), f"reward must be of {rounds.size} rounds, as rounds is"
-    rising = rounds[0] >= 1 and (np.diff(rounds) > 0).all() and rounds[-1] <= (result.horizon or rounds[-1])
-    yield bool(rising), f"rounds must increase, from 1 or more to the horizon, {result.horizon}, or less"
-    for name, array in arrays.items():
-        if name != "rounds" and (name in _BASE or type(result).__module__.partition(".")[0] == "fairlib"):
-            yield array.shape[:2] == shape[:2], f"{name} must be of {shape[0]} runs and {shape[1]} rounds, as reward is"
-            yield array.dtype.kind in "iuf" and bool(np.isfinite(array).all()), f"{name} must be finite numbers"
-    yield bool((selected >= 0).all() and (selected <= rounds[:, None]).all()), "selected must be numbers of rounds"
-    yield bool((selected[:, 1:] >= selected[:, :-1]).all()), "selected must never fall from one round to the next"
-    plays = selected[0, 0].sum() // rounds[0]
-    yield bool(plays >= 1 and (selected.sum(axis=2) == plays * rounds).all()), "selected must sum to the plays so far"
-
-
-_BASE = {"rounds": 1, "reward": 2, "regret": 2, "selected": 3}  # how many axes each array has
+    module, _, name = of.rpartition(":")
+    if module.startswith("fairlib."):
+        with contextlib.suppress(ImportError):  # of another release, perhaps
+            importlib.import_module(module)
+    known = [cls]
+    for each in known:  # it grows
+        known += each.__subclasses__()
+    alike = [each for each in reversed(known) if each.__qualname__ == name]
+    # What ran as a script is __main__, and a module may have another name by now.
+    return max(alike, key=lambda each: bool(each.__module__ == module), default=None)
 
 
 def versions() -> dict[str, str]:

@@ -1,7 +1,6 @@
 """A policy with all that it has observed: it chooses arms, and is given their rewards."""
 
 import math
-from collections.abc import Iterable
 from copy import copy
 from functools import cache
 from typing import Any
@@ -85,17 +84,8 @@ class Agent:
         self.cursors = np.zeros(2 * policy.bound_rule.readers, np.int64)  # what each reader has yet to read: from, to
         self._columns = self._as_columns()
 
-    @property
-    def unread(self) -> list[Any]:
-        """The feedback that some reader has yet to read: arms, rewards, rounds and chances."""
-        return self._as_columns()
-
-    @unread.setter
-    def unread(self, columns: Iterable[Any]) -> None:
-        self._unread = list(zip(*(column.tolist() for column in columns), strict=True))
-        self._columns = self._as_columns()
-
     def _as_columns(self) -> list[Any]:
+        """Return the feedback that some reader has yet to read: arms, rewards, rounds and chances."""
         columns = list(zip(*self._unread, strict=True)) or [(), (), (), ()]
         kinds = (np.int64, np.float64, np.int64, np.float64)
         return [np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True)]

@@ -1,9 +1,6 @@
 """Whether promises are kept while a policy serves: a monitor, and checks that others can make of the log."""
 
-import hashlib
-import json
 import math
-import re
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
@@ -18,7 +15,7 @@ from fairlib.checks import NonNegative, checked
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Monitor", "Audit", "audit", "seal"]
+__all__ = ["Monitor", "Audit", "audit"]
 
 _ROUNDING = 1e-9  # the rounding error that sums of shares may have
 
@@ -224,50 +221,8 @@ def audit(
     return Audit(due, late)
 
 
-def seal(rows: Iterable[Any], before: str = "") -> str:
-    """Return a seal on the rows of a log: a hash of each row and of the seal before it.
-
-    A reader who has noted a seal can later find out whether any row before it was changed. The keeper of the log must
-    not be the only one to note it, as the keeper could seal a changed log anew.
-
-    Parameters
-    ----------
-    rows : iterable
-        Rows that JSON can hold: lists, numbers, texts, None.
-    before : str
-        The seal on the rows before these, empty if they are the first.
-
-    Returns
-    -------
-    str
-        The seal, 64 hexadecimal digits.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a row holds something that JSON can't hold, or `before` is no seal.
-
-    Examples
-    --------
-    >>> rows = [[1, "visit 1", 0], [2, "visit 2", 3]]
-    >>> seal(rows) == seal(rows[1:], before=seal(rows[:1]))
-    True
-    >>> seal(rows)[:8]
-    '815ebf7a'
-    """
-    if not re.fullmatch("([0-9a-f]{64})?", checks.text("before", before)):
-        raise ValueError(f"before must be a seal, 64 hexadecimal digits, not {checks.shown(before)}")
-    last = bytes.fromhex(before)
-    for row in _listed("rows", rows, "rows"):
-        last = hashlib.sha256(last + json.dumps(row, allow_nan=False).encode()).digest()
-    return last.hex()
-
-
 def _whole(name: str, values: Any, low: int, high: int) -> list[int]:
-    return [checks.integer(name, each, low, high) for each in _listed(name, values, "whole numbers")]
-
-
-def _listed(name: str, values: Any, of: str) -> Iterable[Any]:
+    """Take a list of whole numbers."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable) or getattr(values, "shape", None) == ():
-        raise TypeError(f"{name} must be a list of {of}, not {checks.shown(values)}")
-    return values
+        raise TypeError(f"{name} must be a list of whole numbers, not {checks.shown(values)}")
+    return [checks.integer(name, each, low, high) for each in values]
