@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fairlib import checks
 from fairlib.checks import checked
-from fairlib.data.files import DataPath, _lines, _short, _there
+from fairlib.data.files import FilePath, _lines, _short, _there
 from fairlib.delays import Law, empirical, log_normal
 
 __all__ = ["Ads", "criteo_arms", "read_criteo", "WEEK"]
@@ -80,7 +80,7 @@ def criteo_arms() -> Ads:
 
 
 @checked
-def read_criteo(path: DataPath, arms: Annotated[int, checks.Integer(2)] = 10) -> Ads:
+def read_criteo(path: FilePath, arms: Annotated[int, checks.Integer(2)] = 10) -> Ads:
     r"""Read Criteo's log of conversions, and make arms of the ads with most clicks, as Chen et al. (2024) do.
 
     The log is the *Criteo sponsored search conversion log* of M. Tallis and P. Yadav (2018): 15,995,634 clicks, a line

@@ -25,9 +25,6 @@ __all__ = ["FilePath"]
 FilePath = str | os.PathLike[str]
 """The path of a file, as a string or a `pathlib.Path`."""
 
-DataPath = FilePath
-"""The same, for an argument that the loader checks."""
-
 
 def _shipped(package: str, name: str) -> Path:
     """Find a file that ships with a package, without importing the package."""

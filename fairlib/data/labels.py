@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.checks import PositiveInt, PositiveScale, Seed, checked
-from fairlib.data.files import _DAMAGE, _PLAIN, DataPath, _lines, _opened, _shipped, _short, _there, _values
+from fairlib.data.files import _DAMAGE, _PLAIN, FilePath, _lines, _opened, _shipped, _short, _there, _values
 
 __all__ = ["MultiLabel", "yeast", "MEDIAMILL", "mediamill", "read_arff", "fourier_features", "arm_contexts"]
 
@@ -81,7 +81,7 @@ MEDIAMILL = "ad7e629d599ac1c80dfabe32fb9f18be28accd8e902515a461497bc48760a72b"
 """SHA-256 of the collection's mediamill.arff, 55,708,920 bytes."""
 
 
-def mediamill(path: DataPath) -> MultiLabel:
+def mediamill(path: FilePath) -> MultiLabel:
     """Read the mediamill data: 43,907 frames of video, 120 features of each, and which of 101 concepts it shows.
 
     These are the data of C. Snoek and others, *The challenge problem for automated detection of 101 semantic concepts
@@ -133,7 +133,7 @@ def mediamill(path: DataPath) -> MultiLabel:
 
 
 @checked
-def read_arff(path: DataPath, labels: Annotated[int, checks.Integer(1)]) -> MultiLabel:
+def read_arff(path: FilePath, labels: Annotated[int, checks.Integer(1)]) -> MultiLabel:
     r"""Read a multi-label file in the ARFF format of the Mulan collection, strictly.
 
     Parameters

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairlib import checks
 from fairlib.checks import checked
-from fairlib.data.files import DataPath, _lines, _short, _there
+from fairlib.data.files import FilePath, _lines, _short, _there
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +18,7 @@ __all__ = ["read_open_bandit", "read_log"]
 
 
 @checked
-def read_open_bandit(path: DataPath) -> "pd.DataFrame":
+def read_open_bandit(path: FilePath) -> "pd.DataFrame":
     r"""Read a log of the Open Bandit Dataset, for `fairlib.evaluation.evaluate`.
 
     Clothes were shown at three places of a fashion shop's page. In one kind of log they were drawn uniformly, in the
@@ -128,7 +128,7 @@ _OPEN_BANDIT: dict[str, tuple[str, Callable[[str], Any]]] = {
 
 
 @checked
-def read_log(path: DataPath, columns: Mapping[str, str] | None = None) -> "pd.DataFrame":
+def read_log(path: FilePath, columns: Mapping[str, str] | None = None) -> "pd.DataFrame":
     r"""Read your own log from JSON lines, for `fairlib.replay` and `fairlib.evaluation`.
 
     Parameters

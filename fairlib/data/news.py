@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fairlib import checks
 from fairlib.checks import checked
-from fairlib.data.files import DataPath, _lines, _short, _there
+from fairlib.data.files import FilePath, _lines, _short, _there
 
 __all__ = ["Pool", "Event", "read_today"]
 
@@ -68,7 +68,7 @@ class Event(NamedTuple):
 
 @checked
 def read_today(
-    path: DataPath,
+    path: FilePath,
     skipped: Annotated[list[str], checks.Instance(list, "a list, to which messages are appended")] | None = None,
 ) -> Iterator[Event]:
     r"""Read a log of the Yahoo! Today Module, visit by visit.
