@@ -25,7 +25,7 @@ from fairlib.core.policy import Policy
 from fairlib.core.result import Result
 from fairlib.engine.check_policy import check_policy
 from fairlib.engine.simulate import simulate
-from fairlib.engine.stepping import trace
+from fairlib.engine.trace import trace
 from fairlib.experiments.compare import Comparison, compare
 from fairlib.experiments.statistics import Estimate, estimate, paired_t
 from fairlib.experiments.sweep import SweepError, sweep

@@ -3,17 +3,14 @@
 import inspect
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.random import PCG64, Generator, SeedSequence
 
 import fairlib as fl
-from fairlib.engine import loops, runner
 from fairlib.engine.agent import Agent, fresh_past
 from fairlib.merit import Merit
 
@@ -57,19 +54,6 @@ def both_ways(game: Any, policy: Any, horizon: int, **how: Any) -> fl.Result:
     result = fl.simulate(game, policy, horizon, **how)
     assert same(result, fl.simulate(game, policy.replace(interpret=True), horizon, **how))
     return result
-
-
-PLAY: Any = {loops.ArmsRun: loops.play_rounds, loops.ContextsRun: loops.play_contexts}
-
-
-@contextmanager
-def engine_in_python() -> Iterator[None]:
-    """Leave the engine's loops, which are compiled, to Python, which minds each place of an array."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner, "entry_point", lambda made: made)
-        patch.setattr(runner, "code_address", lambda made: made)
-        patch.setattr(runner, "compiled_loop", lambda kind: lambda called, run: PLAY[kind](*called, run))
-        yield
 
 
 def probabilities(

@@ -25,7 +25,7 @@ def play_weights(weights, p):
 def floored(make, weights, floor):
     """Return what becomes of some probabilities."""
     learner = fl.Policy("weights", play_weights, weights=np.asarray(weights, float))
-    return next(fl.trace(fl.Bandit(fl.bernoulli([0.5] * len(weights))), make(learner, floor), 1)).p
+    return fl.trace(fl.Bandit(fl.bernoulli([0.5] * len(weights))), make(learner, floor), 1)[0].p
 
 
 def some_weights():

@@ -15,7 +15,7 @@ import fairlib as fl
 from fairlib import arena
 from fairlib.book.playground import Playground, PlaygroundResult
 from fairlib.core.result import Result, versions
-from fairlib.engine.stepping import make_session
+from fairlib.engine.session import make_session
 from fairlib.exposure import ContextExposureBandit
 from fairlib.ranks import RankBandit
 

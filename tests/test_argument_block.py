@@ -16,7 +16,7 @@ from fairlib.core.arms import DELAY, DRAW, METRICS
 from fairlib.core.contexts import CONTEXT_METRICS, CONTEXT_RULE, ROUND
 from fairlib.core.policy import RULE
 from fairlib.engine import runner
-from fairlib.engine.stepping import make_session
+from fairlib.engine.session import make_session
 from fairlib.rules.argument_block import READERS, BlockCall, float_1d, float_2d, float_3d, int_1d, int_2d, pack_arrays
 
 RNG = np.random.default_rng(0)

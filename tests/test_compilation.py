@@ -12,7 +12,7 @@ import zoo
 import fairlib
 from fairlib import classic, delays, exposure, linear, merit, ranks, shares
 from fairlib.engine import loops
-from fairlib.engine.stepping import Session, make_session
+from fairlib.engine.session import Session, make_session
 from fairlib.rules import jit
 from fairlib.rules.snapshot import is_package_function
 

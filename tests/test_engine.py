@@ -4,7 +4,6 @@ import contextlib
 import copy
 import inspect
 import math
-import os
 import signal
 import subprocess
 import sys
@@ -12,23 +11,23 @@ import threading
 import time
 import tracemalloc
 import warnings
-from concurrent import futures
 from typing import Any
 
 import numpy as np
 import pytest
 import zoo
-from helpers import both_ways, engine_in_python, same, streams
+from helpers import both_ways, same, streams
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jupyter_client.manager import KernelManager
+from tqdm.auto import tqdm
 
 import fairlib as fl
 from fairlib import delays, shares
 from fairlib.core import Number, arm_metrics, ask, select, share_out
 from fairlib.core.arms import gaussian_draw
 from fairlib.engine import loops, runner, simulate
-from fairlib.engine.stepping import make_session
+from fairlib.engine.session import make_session
 
 SELLERS = fl.bernoulli([0.9, 0.8, 0.5, 0.2])
 POLICIES = [fl.ucb1(), fl.uniform(), fl.epsilon_greedy(0.1), fl.thompson_beta(), fl.thompson_gaussian()]
@@ -345,11 +344,10 @@ def test_an_exception_in_a_rule_reaches_the_caller():
             fl.simulate(fl.Bandit(SELLERS), fl.Policy("strict", strict, interpret=interpret), 10)
 
 
-@pytest.fixture(params=["compiled", "interpreted", "the engine's text in Python"])
+@pytest.fixture(params=["compiled", "interpreted"])
 def interpret(request):
-    """Play in each of the ways there are; say whether the policy is to be interpreted."""
-    with engine_in_python() if request.param.endswith("Python") else contextlib.nullcontext():
-        yield request.param == "interpreted"
+    """Play in both ways; say whether the policy is to be interpreted."""
+    return request.param == "interpreted"
 
 
 @pytest.mark.parametrize(
@@ -477,24 +475,17 @@ def test_an_answer_that_is_none_is_named_with_its_round(game, kind, rule, interp
 
 
 @pytest.mark.parametrize("game", [fl.Bandit(SELLERS), fl.ContextBandit(fl.contexts.sphere(4, [0.6, 0.8]))])
-def test_the_engine_s_own_text_stops_in_plain_python_when_it_is_told_to(game, monkeypatch):
-    policy = fl.ucb1() if isinstance(game, fl.Bandit) else fl.linear.linucb(1.0)
+def test_the_loops_stop_in_plain_python_when_they_are_told_to(game, monkeypatch):
+    policy = (fl.ucb1() if isinstance(game, fl.Bandit) else fl.linear.linucb(1.0)).replace(interpret=True)
 
-    to_the_end = futures.wait
+    def interrupted(bar: Any, played: int) -> None:
+        raise KeyboardInterrupt
 
-    def interrupted(playing: Any, timeout: float | None = None) -> Any:
-        if timeout:
-            raise KeyboardInterrupt
-        return to_the_end(playing)
-
-    monkeypatch.setattr(futures, "wait", interrupted)
-    with engine_in_python():
-        with pytest.raises(KeyboardInterrupt):
-            fl.simulate(game, policy, 1)  # so that all is compiled before the clock runs
-        begun = time.process_time()
-        with pytest.raises(KeyboardInterrupt):
-            fl.simulate(game, policy, 10**6, rounds=[10**6])  # takes far longer if nothing stops it
-        assert time.process_time() - begun < 5
+    monkeypatch.setattr(tqdm, "update", interrupted)
+    begun = time.process_time()
+    with pytest.raises(KeyboardInterrupt):
+        fl.simulate(game, policy, 10**6, rounds=[10**6], progress=True)  # takes far longer if nothing stops it
+    assert time.process_time() - begun < 5
 
 
 @pytest.mark.parametrize("name", zoo.GAMES)
@@ -539,7 +530,7 @@ except KeyboardInterrupt:
     print("stopped", flush=True)
     used = time.process_time()
     time.sleep(0.5)
-    print("playing" if time.process_time() - used > 0.1 else "idle", flush=True)  # the threads wait for the next game
+    print("playing" if time.process_time() - used > 0.1 else "idle", flush=True)
 """
 
 
@@ -553,25 +544,13 @@ def line(process, seconds):
         timer.cancel()
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes can't be forked there")
-def test_a_fork_of_a_process_that_has_played_plays():
-    """The threads that play are kept, but not beside a fork, of which Python warns from 3.12 on."""
-    code = """
-import os, signal, threading
-import fairlib as fl
-game = fl.Bandit(fl.bernoulli([0.9, 0.5]))
-fl.simulate(game, fl.ucb1(), 10)
-assert threading.active_count() > 1
-counts = []
-os.register_at_fork(after_in_parent=lambda: counts.append(threading.active_count()))
-if child := os.fork():
-    assert counts == [1]
-    fl.simulate(game, fl.ucb1(), 10)
-    raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-signal.alarm(60)  # a thread that is not there would be waited for without an end
-fl.simulate(game, fl.ucb1(), 10)
-"""
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+def test_the_threads_of_a_game_end_with_it():
+    """Beside threads, Python warns of a fork."""
+    before = threading.active_count()
+    for policy in (fl.ucb1(), fl.Policy("wrong", lambda p: p.size)):
+        with contextlib.suppress(ValueError):
+            fl.simulate(fl.Bandit(SELLERS), policy, 1000, runs=8)
+        assert threading.active_count() == before
 
 
 def test_the_rule_of_a_game_may_play_games():
@@ -682,20 +661,18 @@ print(psutil.Process().memory_info().rss - before)
     assert int(done.stdout) < 10 * 2**20, "an array of the horizon's length would be 24 MB and more"
 
 
-@pytest.mark.parametrize("room", [1, 2**20])
+@pytest.mark.parametrize(("room", "buckets"), [(1, 2**18), (1, 4), (2**20, 4)])
 @pytest.mark.parametrize("number", [2, 63, 64, 65, 700])
-def test_however_much_is_under_way_it_arrives_in_the_order_that_the_stepped_game_has(number, room, monkeypatch):
-    """The compiled engine keeps it in chains, and begins anew when there is no more room; the stepped one in a dict."""
-    monkeypatch.setattr(runner, "_ROOM", room)
+def test_however_much_is_under_way_it_arrives_in_the_same_order(number, room, buckets, monkeypatch):
+    """It is kept in chains, and a run begins anew when there is no more room."""
     echo = fl.Delay(lambda spread, rng: int(rng.random() * spread), spread=[number, number, 3 * number])
     game = fl.Bandit(fl.beta([2, 1, 3], [1, 2, 3]), plays=2, delay=echo)
     policy = fl.Policy("by the sums", by_sums, plays=2)
-    compiled = fl.simulate(game, policy, 3 * number + 50, runs=2, seed=number)
-    stepped = fl.simulate(game, policy.replace(interpret=True), 3 * number + 50, runs=2, seed=number)
-    assert same(compiled, stepped)
-    monkeypatch.setattr(loops, "_BUCKETS", 4)  # what was compiled has them all
-    with engine_in_python():
-        assert same(stepped, fl.simulate(game, policy, 3 * number + 50, runs=2, seed=number))
+    roomy = fl.simulate(game, policy, 3 * number + 50, runs=2, seed=number)
+    monkeypatch.setattr(runner, "_ROOM", room)
+    assert same(roomy, fl.simulate(game, policy, 3 * number + 50, runs=2, seed=number))
+    monkeypatch.setattr(loops, "_BUCKETS", buckets)  # what was compiled has them all
+    assert same(roomy, fl.simulate(game, policy.replace(interpret=True), 3 * number + 50, runs=2, seed=number))
 
 
 def by_sums(seen, feedback, cursors: fl.Number, p):
@@ -734,8 +711,6 @@ def test_news_that_nobody_reads_for_long_waits_for_its_reader(room, monkeypatch)
         policy = fl.Policy("late reader", never_asks, learner=fl.Policy("counts", counts, number=number))
         for each in (policy, policy.replace(interpret=True)):
             assert fl.simulate(game, each, 902).selected[0, -1, 1] == 1
-        with engine_in_python():
-            assert fl.simulate(game, policy, 902).selected[0, -1, 1] == 1
 
 
 def test_memory_for_late_news_is_said_when_there_is_more_than_was_thought_of(monkeypatch):

@@ -18,7 +18,7 @@ from fairlib import delays as de
 from fairlib import exposure as ex
 from fairlib import merit as me
 from fairlib.core import sphere
-from fairlib.engine.stepping import make_session
+from fairlib.engine.session import make_session
 
 
 # Merit functions as readers write them, with helpers.

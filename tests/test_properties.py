@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import strategies
 import zoo
-from helpers import engine_in_python, same, streams
+from helpers import same, streams
 from hypothesis import given, note
 from hypothesis import strategies as st
 from strategies import examples
@@ -244,16 +244,6 @@ def test_compiled_and_with_nothing_compiled_the_same_is_played(name, data):
     compiled = simulated(play, runs=2)
     with nothing_compiled():
         assert same(compiled, simulated(play, runs=2))
-
-
-@EVERY
-@examples(2)
-@given(data=st.data())
-def test_the_engine_s_own_text_plays_the_same_in_plain_python(name, data):
-    play = data.draw(strategies.plays(name))
-    result = simulated(play)
-    with engine_in_python():
-        assert same(result, simulated(play))
 
 
 @EVERY

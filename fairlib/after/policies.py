@@ -153,7 +153,7 @@ def chances(learner: Any, p: Any) -> None:
     ...     p *= 0.5
     ...     p += 0.5 / p.size
     >>> policy = fl.Policy("half UCB1", half, learner=fl.ucb1())
-    >>> next(fl.trace(fl.Bandit(fl.bernoulli([0.1, 0.9])), policy, 1)).p
+    >>> fl.trace(fl.Bandit(fl.bernoulli([0.1, 0.9])), policy, 1)[0].p
     array([0.75, 0.25])
     """
     chosen = ask(learner, p)
@@ -238,7 +238,7 @@ def clipped_floor(learner: Policy, floor: UnitInterval) -> Policy:
     --------
     >>> import fairlib as fl
     >>> game = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.5]))
-    >>> next(fl.trace(game, clipped_floor(fl.ucb1(), 0.25), 1)).p.round(3)
+    >>> fl.trace(game, clipped_floor(fl.ucb1(), 0.25), 1)[0].p.round(3)
     array([0.667, 0.167, 0.167])
     """
     return _floored("clipped", clipped_floor_rule, learner, floor)
@@ -271,7 +271,7 @@ def mixed_floor(learner: Policy, floor: UnitInterval) -> Policy:
     --------
     >>> import fairlib as fl
     >>> game = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.5]))
-    >>> next(fl.trace(game, mixed_floor(fl.ucb1(), 0.25), 1)).p
+    >>> fl.trace(game, mixed_floor(fl.ucb1(), 0.25), 1)[0].p
     array([0.5 , 0.25, 0.25])
     """
     return _floored("mixed", mixed_floor_rule, learner, floor)
@@ -302,7 +302,7 @@ def scaled_floor(learner: Policy, floor: UnitInterval) -> Policy:
     --------
     >>> import fairlib as fl
     >>> game = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.5]))
-    >>> next(fl.trace(game, scaled_floor(fl.ucb1(), 0.25), 1)).p
+    >>> fl.trace(game, scaled_floor(fl.ucb1(), 0.25), 1)[0].p
     array([0.5 , 0.25, 0.25])
     """
     return _floored("scaled", scaled_floor_rule, learner, floor)
@@ -336,7 +336,7 @@ def projected_floor(learner: Policy, floor: UnitInterval) -> Policy:
     --------
     >>> import fairlib as fl
     >>> game = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.5]))
-    >>> next(fl.trace(game, projected_floor(fl.ucb1(), 0.25), 1)).p
+    >>> fl.trace(game, projected_floor(fl.ucb1(), 0.25), 1)[0].p
     array([0.5 , 0.25, 0.25])
     """
     return _floored("projected", projected_floor_rule, learner, floor)

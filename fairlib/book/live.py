@@ -26,8 +26,8 @@ from fairlib.core.arms import Bandit
 from fairlib.core.ridge import Ridge
 from fairlib.engine.runner import Runner, make_runner
 from fairlib.engine.seeding import root
+from fairlib.engine.session import ArmsSession, make_session
 from fairlib.engine.simulate import recorded_rounds
-from fairlib.engine.stepping import ArmsSession, make_session
 from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.rule import Array, Seen
 from fairlib.rules.signature import CallSignature

@@ -1,4 +1,8 @@
-"""The loops that play a game, compiled once: one for arms, one for contexts."""
+"""The loops that play a game, one for arms, one for contexts: compiled, in plain Python, watched, or in a page.
+
+Compiled, a loop serves all policies: it is given the addresses of the functions that it calls and of their argument
+blocks. In plain Python it is given functions that know their arrays, and no blocks.
+"""
 
 from functools import cache
 from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
@@ -28,78 +32,36 @@ Stream = Annotated[Any, types.npy_rng]
 
 
 class ArmsRun(NamedTuple):
-    """All that the loop on arms works with; its fields fix the call, its types, and the same in JavaScript.
+    """All that the loop on arms works with; its fields fix the call, its types, and the same in JavaScript."""
 
-    Parameters
-    ----------
-    rule_block, draw_block, delay_block, metrics_block : int
-        Addresses of the argument blocks of the functions that the loop calls.
-    has_delay : bool
-        Whether feedback may be late.
-    plays, capacity : int
-        Arms played in a round, and how many rewards may be under way or unread.
-    p, selected, observed, total : ndarray, shape (K,)
-        Probabilities, plays, rewards seen and their sums.
-    cursors : ndarray of int
-        From where to where each reader has yet to read.
-    arms, rewards, rounds, chances : ndarray, shape (capacity,)
-        Feedback that is unread; empty if no rule reads it.
-    sums : ndarray
-        What the game sums.
-    recorded : ndarray of int, shape (R,)
-        Rounds to record.
-    policy_rng, env_rng : numpy.random.Generator
-        The streams of the policy and of the environment.
-    selected_at, reward_at, sums_at : ndarray, shapes (R, K), (R,) and (R, S)
-        What is recorded.
-    watch : ndarray of int
-        Not 0 in place 0 stops the loop; place 1 is the round; place 2 becomes 1 if the capacity is exceeded.
-    """
-
-    rule_block: Address
+    rule_block: Address  # of the argument block of the function
     draw_block: Address
     delay_block: Address
     metrics_block: Address
     has_delay: Flag
     plays: Integer
-    capacity: Integer
+    capacity: Integer  # how many rewards may be under way, or unread
     p: Floats
     selected: Integers
     observed: Integers
     total: Floats
-    cursors: Integers
-    arms: Integers
+    cursors: Integers  # from where to where each reader has yet to read
+    arms: Integers  # of the feedback that is unread, as the three below; empty if no rule reads it
     rewards: Floats
     rounds: Integers
     chances: Floats
-    sums: Floats
+    sums: Floats  # of the game
     recorded: Integers
     policy_rng: Stream
     env_rng: Stream
-    selected_at: IntegerTable
+    selected_at: IntegerTable  # what is recorded, as the two below
     reward_at: Floats
     sums_at: FloatTable
-    watch: Integers
+    watch: Integers  # [0]: if not 0, stop; [1]: the round; [2]: 1 if the capacity is exceeded
 
 
 class ContextsRun(NamedTuple):
-    """All that the loop with contexts works with; fields as in `ArmsRun`, except these.
-
-    Parameters
-    ----------
-    n_groups : int
-        Number of groups.
-    contexts : ndarray, shape (K, d)
-        The contexts of the round.
-    groups, means, rewards : ndarray, shape (K,)
-        Group, expected reward and reward of each arm in the round.
-    ridge : Ridge
-        The ridge regression, empty if there is none.
-    past : Past
-        All rounds so far, empty if the rule does not ask for them.
-    feedback_arms, feedback_rewards, feedback_rounds, feedback_chances : ndarray, shape (1,)
-        The play of the round before.
-    """
+    """All that the loop with contexts works with; fields as in `ArmsRun`, and the round that is drawn."""
 
     rule_block: Address
     draw_block: Address
@@ -111,10 +73,10 @@ class ContextsRun(NamedTuple):
     groups: Integers
     means: Floats
     rewards: Floats
-    ridge: Annotated[Any, RIDGE]
+    ridge: Annotated[Any, RIDGE]  # empty if the rule doesn't ask for it, as is the past
     past: Annotated[Any, PAST]
     cursors: Integers
-    feedback_arms: Integers
+    feedback_arms: Integers  # the play of the round before, as the three below
     feedback_rewards: Floats
     feedback_rounds: Integers
     feedback_chances: Floats
@@ -129,23 +91,7 @@ class ContextsRun(NamedTuple):
 
 
 def field_types(run: Any) -> dict[str, Any]:
-    """Return the types by which Numba knows the fields of a run.
-
-    Parameters
-    ----------
-    run : type
-        `ArmsRun` or `ContextsRun`.
-
-    Returns
-    -------
-    dict
-        A type for each field, in their order.
-
-    Examples
-    --------
-    >>> field_types(ArmsRun)["plays"]
-    int64
-    """
+    """Return the types by which Numba knows the fields of a run, in their order."""
     return {name: get_args(hint)[1] for name, hint in get_type_hints(run, include_extras=True).items()}
 
 
@@ -355,19 +301,7 @@ def _context_loop(functions: Any, run: ContextsRun) -> int:
 
 @cache
 def compiled_loop(run: Any) -> Any:
-    """Return a loop, compiled: one for all policies on arms, and one for all where arms have contexts.
-
-    Parameters
-    ----------
-    run : type
-        `ArmsRun` or `ContextsRun`.
-
-    Returns
-    -------
-    callable
-        It takes the addresses of the functions that `play_rounds` or `play_contexts` calls, in their order, and a run
-        of that type.
-    """
+    """Return the loop for `ArmsRun` or `ContextsRun`, compiled; it takes the addresses of what it calls, and a run."""
     loop, called = (_arms_loop, 4) if run is ArmsRun else (_context_loop, 3)
     signature = int64(types.UniTuple(int64, called), types.NamedTuple(list(field_types(run).values()), run))
     return compiled(loop, signature)

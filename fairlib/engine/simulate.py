@@ -1,15 +1,12 @@
-"""The games themselves, compiled: one loop for every policy on arms, and one where arms have contexts.
-
-Where a rule can't be compiled, or is to be watched, `fairlib.engine.stepping` plays the same game, round by round.
-"""
+"""Whole games, whose runs are played in threads."""
 
 import os
-import threading
-from collections.abc import Callable
-from concurrent import futures
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 from functools import lru_cache
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -19,15 +16,13 @@ from fairlib import checks
 from fairlib.core.result import Result, versions
 from fairlib.engine.runner import Runner, check_memory, make_runner
 from fairlib.engine.seeding import AnySeed, root
-from fairlib.engine.stepping import AnyPolicy, GivenHorizon, Problem, make_session
-
-_THREADS = "fairlib game"  # how the names of the threads that play begin
+from fairlib.engine.session import AnyPolicy, Problem, make_session
 
 
 def simulate(
     problem: Problem,
     policy: AnyPolicy,
-    horizon: GivenHorizon,
+    horizon: int,
     *,
     runs: int = 1,
     seed: AnySeed = 0,
@@ -98,9 +93,9 @@ def simulate(
     def play(runner: Runner, i: int, watch: Any) -> None:
         runner.play(i, selected[i], reward[i], summed[i], watch)
 
-    with _Bar(runs * last, shown) as bar:
+    with _bar(runs * last, shown) as told:
         # In plain Python, too, as Numba does not survive Ctrl-C in the middle of a call to compiled code.
-        _in_threads(lambda: make_runner(game, horizon, recorded, chance), play, runs, workers, bar)
+        _in_threads(lambda: make_runner(game, horizon, recorded, chance), play, runs, workers, told)
     result = problem.result(recorded, selected, reward, game.metrics.memory(summed, sizes))
     if isinstance(result, Result):  # a reader's own game may return what it likes
         number = chance.entropy if isinstance(chance.entropy, int) and not chance.spawn_key else None
@@ -110,31 +105,24 @@ def simulate(
     return result
 
 
-class _Bar:
-    """A progress bar of rounds, or none."""
+@contextmanager
+def _bar(total: int, shown: bool) -> Iterator[Callable[[int], object]]:
+    """Show a progress bar of rounds, or none; yield what is told how many have been played."""
+    if not shown:
+        yield lambda played: None
+        return
+    from tqdm.auto import tqdm  # here, as the import of the package must stay quick
 
-    def __init__(self, total: int, shown: bool) -> None:
-        self.bar: Any = None
-        if shown:
-            from tqdm.auto import tqdm  # here, as the import of the package must stay quick
-
-            self.bar = tqdm(total=total, unit=" rounds", unit_scale=True)
-
-    def __enter__(self) -> "_Bar":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.close()
-
-    def move_to(self, played: int) -> None:
-        """Show how many rounds have been played."""
-        if self.bar is not None:
-            self.bar.update(played - self.bar.n)
+    with tqdm(total=total, unit=" rounds", unit_scale=True) as bar:
+        yield lambda played: bar.update(played - bar.n)
 
 
 def _in_threads(
-    make: Callable[[], Runner], play: Callable[[Runner, int, Any], None], runs: int, workers: int, bar: _Bar
+    make: Callable[[], Runner],
+    play: Callable[[Runner, int, Any], None],
+    runs: int,
+    workers: int,
+    told: Callable[[int], object],
 ) -> None:
     """Play runs in threads while this one, which receives Ctrl-C, waits; whatever ends the waiting ends the runs.
 
@@ -159,41 +147,23 @@ def _in_threads(
             errors[i] = error
             watches[watches[:, -1] > i, 0] = 1  # an earlier run may fail as well, so it goes on
 
-    playing: list[futures.Future[None]] = []
+    # In copies of this thread's context, so that numpy.errstate, say, holds for a rule there.
+    playing = [Thread(target=copy_context().run, args=(work, watch)) for watch in watches]
     try:
-        for watch in watches:  # in copies of this thread's context, so that numpy.errstate, say, holds for a rule there
-            playing.append(_thread_pool().submit(copy_context().run, work, watch))
-        while futures.wait(playing, timeout=0.1).not_done:
-            bar.move_to(int(watches[:, [1, -2]].sum()))
-        bar.move_to(int(watches[:, [1, -2]].sum()))
+        for each in playing:
+            each.start()
+        for each in playing:
+            while each.is_alive():
+                each.join(0.1)
+                told(int(watches[:, [1, -2]].sum()))
+        told(int(watches[:, [1, -2]].sum()))
         if errors:
             raise errors[min(errors)]
     finally:
         watches[:, 0] = 1
-        futures.wait(playing)
-
-
-@lru_cache(maxsize=1)
-def _thread_pool() -> futures.ThreadPoolExecutor:
-    """Return the threads that play, kept as starting one takes longer than a short game.
-
-    One that is idle is used again; if none is, as when the rule of a game plays another game, one more is started.
-    """
-    return futures.ThreadPoolExecutor(10_000, _THREADS)
-
-
-def _end_idle_threads() -> None:
-    """End the threads that wait for a game: a fork copies none of them, and Python warns of a fork beside threads."""
-    ended = _thread_pool()
-    _thread_pool.cache_clear()
-    ended.shutdown(wait=False)
-    for thread in threading.enumerate():
-        if thread.name.startswith(_THREADS) and thread is not threading.current_thread():  # a rule may fork
-            thread.join(0.1)  # one that plays goes on
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_end_idle_threads)
+        for each in playing:
+            if each.is_alive():  # Ctrl-C may have come before it was started
+                each.join()
 
 
 def _processors() -> int:
@@ -202,30 +172,7 @@ def _processors() -> int:
 
 
 def recorded_rounds(rounds: ArrayLike | None, horizon: int) -> NDArray[np.int64]:
-    """Return the rounds at which a game is recorded.
-
-    Parameters
-    ----------
-    rounds : array_like of int, shape (R,), optional
-        What was asked for; by default about 200, evenly spaced on a log scale.
-    horizon : int
-        Number of rounds.
-
-    Returns
-    -------
-    ndarray of int, shape (R,)
-        The rounds, increasing.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If they are no whole numbers that increase from 1 or more to the horizon or less.
-
-    Examples
-    --------
-    >>> recorded_rounds(None, 5)
-    array([1, 2, 3, 4, 5])
-    """
+    """Return the rounds at which a game is recorded: those asked for, or about 200, evenly spaced on a log scale."""
     if rounds is None:
         return _spaced(horizon).copy()
     wanted = f"increasing whole numbers from 1 to the horizon, {horizon}"

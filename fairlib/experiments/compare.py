@@ -16,8 +16,8 @@ from fairlib.core.contexts import ContextBandit, ContextPolicy
 from fairlib.core.policy import Policy
 from fairlib.core.result import Result
 from fairlib.engine.seeding import AnySeed
+from fairlib.engine.session import AnyPolicy, Problem, make_session
 from fairlib.engine.simulate import simulate
-from fairlib.engine.stepping import AnyPolicy, Problem, make_session
 from fairlib.experiments.statistics import estimate, paired_t
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from fairlib.core.contexts import ContextPolicy
 from fairlib.core.policy import Policy
 from fairlib.engine.agent import Agent
 from fairlib.engine.seeding import AnySeed, root, streams
-from fairlib.engine.stepping import AnyPolicy, GivenArms, GivenDimension, GivenHorizon
+from fairlib.engine.session import AnyPolicy
 from fairlib.rules.rule import Seen
 
 __all__ = ["Player", "Choice"]
@@ -169,11 +169,11 @@ class Player:
     def __init__(
         self,
         policy: AnyPolicy,
-        arms: GivenArms | None = None,
+        arms: int | None = None,
         *,
-        dimension: GivenDimension | None = None,
+        dimension: int | None = None,
         groups: int = 1,
-        horizon: GivenHorizon | None = None,
+        horizon: int | None = None,
         rewards: tuple[float, float] = (0.0, 1.0),
         seed: AnySeed = 0,
         journal: files.GivenPath | None = None,

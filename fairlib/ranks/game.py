@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from fairlib import checks
 from fairlib.checks import PositiveInt, checked
 from fairlib.core import BoundRule, ContextBandit, ContextPolicy, Number, PerGroup, Result, context_metrics, shortfall
+from fairlib.engine.agent import Agent
 from fairlib.engine.seeding import AnySeed, root
-from fairlib.engine.stepping import ContextRun, ContextSession
+from fairlib.engine.session import make_session
 from fairlib.ranks.distributions import RewardDistribution, flat, rank
 
 __all__ = ["RankResult", "RankBandit", "rank_metrics", "acceptance_given_past"]
@@ -180,19 +181,24 @@ def acceptance_given_past(
         SeedSequence(chance.entropy, spawn_key=(*chance.spawn_key, run), pool_size=chance.pool_size)
         for run in range(pasts)
     ]
-    ready = ContextSession(game, policy)
-    ready.compile()
+    ready: Any = make_session(game, policy)
     policy.check_horizon(t)
-    chosen, received = np.zeros((pasts, game.world.groups)), np.zeros((pasts, game.world.groups))
+    k, d, g = ready.sizes.values()
+    x, groups, means, rewards = np.zeros((k, d)), np.zeros(k, np.int64), np.zeros(k), np.zeros(k)
+    chosen, received = np.zeros((pasts, g)), np.zeros((pasts, g))
     for run, child in enumerate(children):
-        rng = np.random.default_rng(child)
-        play = ContextRun(ready, t, rng, rng, run)
+        rng, agent = np.random.default_rng(child), Agent(policy, ready.rule, {**ready.sizes, "T": t})
         for now in range(1, t):
-            play.draw(now)
-            play.choose(now)
+            ready.draw(ready.table, rng, x, groups, means, rewards)
+            played = agent.choose(now, rng, x, groups)
+            agent.record(now, played, x, groups)
+            arm = int(played[0])
+            agent.observe(now, arm, rewards[arm], agent.p[arm], x[arm])
         for _ in range(draws):
-            play.draw(t)
-            np.add.at(chosen[run], play.groups, play.chances(t))
-            np.add.at(received[run], play.groups, 1.0)
+            ready.draw(ready.table, rng, x, groups, means, rewards)
+            asked = agent.copy()  # the policy won't remember the question
+            asked.select_arms(t, asked.ask(t, rng, x, groups), 0.0)
+            np.add.at(chosen[run], groups, asked.p)
+            np.add.at(received[run], groups, 1.0)
     with np.errstate(invalid="ignore"):
         return chosen / received

@@ -20,8 +20,8 @@ from fairlib import checks
 from fairlib.core.contexts import PAST
 from fairlib.core.ridge import RIDGE
 from fairlib.engine import loops
+from fairlib.engine.session import AnyPolicy, ArmsSession, Problem, make_session
 from fairlib.engine.simulate import recorded_rounds
-from fairlib.engine.stepping import AnyPolicy, ArmsSession, GivenHorizon, Problem, make_session
 from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.layout import array_slice, as_action
 from fairlib.rules.rule import Rule
@@ -331,7 +331,7 @@ def _packed(name: str) -> str:
     return base64.b64encode(np.asarray(getattr(ziggurat, name)).astype("<f8").tobytes()).decode()
 
 
-def numbers(problem: Problem, policy: AnyPolicy, horizon: GivenHorizon) -> dict[str, Any]:
+def numbers(problem: Problem, policy: AnyPolicy, horizon: int) -> dict[str, Any]:
     """Return the numbers that a script of a game plays with.
 
     Parameters

@@ -1,0 +1,120 @@
+"""A game and a policy brought together: checked, measured, and all that the loops call made ready."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from fairlib import checks
+from fairlib.core.arms import DELAY, Bandit, no_delay
+from fairlib.core.contexts import ContextBandit, ContextPolicy
+from fairlib.core.policy import Policy
+from fairlib.engine.agent import wrong_probabilities
+from fairlib.rules.argument_block import BlockCall
+from fairlib.rules.bound_rule import BoundRule
+
+PROBLEM = checks.Instance(Bandit | ContextBandit, "a Bandit or ContextBandit, such as Bandit(bernoulli([0.9, 0.5]))")
+Problem = Bandit | ContextBandit
+AnyPolicy = Policy | ContextPolicy
+
+
+def make_session(problem: Any, policy: Any, compiled: bool = True) -> "Session":
+    """Bring a problem and a policy together; without `compiled` only to be translated, for which numbers are enough."""
+    PROBLEM("problem", problem)
+    game = ArmsSession(problem, policy) if isinstance(problem, Bandit) else ContextSession(problem, policy)
+    if compiled:
+        game.compile()
+    return game
+
+
+class Session(ABC):
+    """A prepared game and policy; a `Runner` plays it."""
+
+    problem: Any
+    policy: Any
+    plays: int
+    sizes: dict[str, int]
+    rule: Any
+    draw: Any
+    delay: Any
+    metrics: BoundRule
+    metrics_function: Any
+    interpreted: bool
+    draws: dict[str, BoundRule]
+    """What draws rewards or rounds, as ``"draw"``, and on arms the delays, as ``"delay"``."""
+
+    def compile(self) -> None:
+        """Compile the functions that can be compiled; the compiled engine needs all of them."""
+        bound, interpret = self.policy.bound_rule, self.policy.interpret
+        made = {"rule": bound.interpreted if interpret else bound.ready(f"the rule of {self.policy.name!r}", 4)}
+        given = {"metrics_function": self.metrics, **self.draws}
+        made |= {name: each.ready(each.form.what, 4) for name, each in given.items()}
+        vars(self).update(made)
+        self.interpreted = not all(isinstance(each, BlockCall) for each in made.values())
+
+    @abstractmethod
+    def memory(self, sizes: dict[str, int], last: int) -> int:
+        """Return how many numbers a run up to a round keeps for the policy."""
+
+    def fault(self, t: int, run: int) -> ValueError:
+        """Return the error for a round in which the rule, or if negative the world, was at fault."""
+        if t < 0:
+            return ValueError(f"{self._duty}; in round {-t} of run {run} it did not")
+        return wrong_probabilities(self.policy, f"round {t} of run {run}")
+
+    _duty: str
+
+
+class ArmsSession(Session):
+    """A prepared game on arms."""
+
+    _duty = (
+        "arms must pay finite rewards, and the delay must be a whole number of rounds of at least 0, or infinity for "
+        "never"
+    )
+
+    def __init__(self, problem: Bandit, policy: Policy) -> None:
+        checks.instance("policy", policy, Policy, "a Policy, such as ucb1()")
+        if policy.plays != problem.plays:
+            raise ValueError(f"policy.plays must be the problem's {problem.plays}, not {policy.plays}")
+        arms = problem.arms.means.size
+        if policy.arms is not None and policy.arms != arms:
+            raise ValueError(f"policy {policy.name!r} is made for {policy.arms} arms, not {arms}")
+        policy.check_rewards(*problem.arms.reward_range, f"those of {problem.arms!r}")
+        self.problem, self.policy, self.plays, self.metrics = problem, policy, problem.plays, problem.metrics
+        self.sizes = {"K": arms}
+        delay = problem.delay.draw if problem.delay else BoundRule(no_delay, DELAY, {})
+        self.draws = {"draw": problem.arms.draw, "delay": delay}
+        self.has_delay = problem.delay is not None
+        self.table, self.delay_params = problem.arms.draw.numbers(self.sizes), delay.numbers(self.sizes)
+
+    def memory(self, sizes: dict[str, int], last: int) -> int:
+        """Return how many numbers a run up to a round keeps for the policy."""
+        return int(self.policy.bound_rule.length(sizes))
+
+
+class ContextSession(Session):
+    """A prepared game with contexts."""
+
+    plays = 1
+    _duty = "the world's draw must fill a round with finite numbers and with groups that exist"
+
+    def __init__(self, problem: ContextBandit, policy: ContextPolicy) -> None:
+        checks.instance(
+            "policy", policy, ContextPolicy, "a ContextPolicy where arms have contexts, such as linucb(1, 1)"
+        )
+        world = problem.world
+        if policy.arms is not None and policy.arms != world.arms:
+            raise ValueError(f"policy {policy.name!r} is made for {policy.arms} arms, not {world.arms}")
+        if policy.dimension is not None and policy.dimension != world.dimension:
+            raise ValueError(
+                f"policy {policy.name!r} is made for contexts of length {policy.dimension}, not {world.dimension}"
+            )
+        self.problem, self.policy, self.metrics = problem, policy, problem.metrics
+        self.sizes = {"K": world.arms, "d": world.dimension, "G": world.groups}
+        self.draws = {"draw": world.draw}
+        self.table = world.draw.numbers(self.sizes)
+        self.history = policy.bound_rule.asks("past")
+
+    def memory(self, sizes: dict[str, int], last: int) -> int:
+        """Return how many numbers a run up to a round keeps for the policy."""
+        k, d = sizes["K"], sizes["d"]
+        return int(self.policy.bound_rule.length(sizes)) + (last * (k * (d + 1) + 2) if self.history else 0)
