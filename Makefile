@@ -9,6 +9,8 @@ PYTHON ?= $(shell for python in python3 $$(seq -f python3.%g $(HIGH) -1 $(LOW)) 
 	$$python -c '$(FITS)' 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# There is a kernel, or a test, on each processor already.
+export OPENBLAS_NUM_THREADS = 1
 
 # Folders are listed with their files, so that a deleted file counts as a change.
 files = $(shell find $(1) -not -path '*/.*' -not -path '*__pycache__*')
@@ -16,19 +18,16 @@ PACKAGE := requirements.txt $(call files,fairlib)
 BOOK := _config.yml _toc.yml benchmarks/latest.json benchmarks/arena.json $(call files,chapters)
 TESTS := pyproject.toml $(call files,tests) $(call files,benchmarks)
 
-.PHONY: help book test test-pages test-full nbval outcomes arena bench compiler mutants references figures print offline lab sphinx lock clean
+.PHONY: help book test test-pages test-full arena bench compiler mutants figures print offline lab sphinx lock clean
 
 help:
 	@echo "make book        build the book, and say which file to open"
 	@echo "make test        run every chapter and the package's tests, load each page, and check code and types"
 	@echo "make test-pages  try the pages: on phones, by hand, on paper, in JupyterLab, for readers who can't see them"
 	@echo "make test-full   try all that is tried by samples: bounds and properties (hours)"
-	@echo "make nbval       run every chapter as a Jupyter notebook, with nbval and nothing of ours (half an hour)"
-	@echo "make outcomes    store what the last run of make test said, for the pages to show (commit first)"
 	@echo "make arena       play all games of the arena anew, and store what came of it (ten minutes)"
 	@echo "make bench       measure what a round costs, against C and other projects (a quarter of an hour; needs a C compiler)"
 	@echo "make mutants     plant 400 mistakes in the package, one at a time, and count those that no test notices (hours)"
-	@echo "make references  store the checked outputs and pictures of the chapters anew, and show what changed"
 	@echo "make figures     play the papers' figures as often as they did, and compare them with the book's (slow)"
 	@echo "make print       make a PDF and an EPUB of the book, and a PDF of the note (needs Chromium or Google Chrome)"
 	@echo "make offline     pack the book into one zip whose pages open from a disk"
@@ -59,45 +58,35 @@ test-pages: _build/pages.done
 	@$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-# The chapters that have changed, or what they load of the package, are executed, all others stand (tests/notebooks.py). What is
-# made here is younger than __pycache__, whose making changes a folder and would look like an edit later.
-_build/executed.done: .venv/lock.done $(PACKAGE) $(BOOK) tests/notebooks.py tests/figure_text.py
-	@echo "Running the chapters that have changed"
+# Sphinx executes the chapters whose code has changed, or all of them if the package has (chapters/extensions/execution.py).
+# After a warning the pages that were read are dropped: Sphinx warns about a page only when it reads it, so the next build
+# would pass. What is compiled here is younger than __pycache__, whose making changes a folder and would look like an edit.
+_build/book.done: .venv/lock.done $(PACKAGE) $(BOOK)
+	@echo "Running the chapters and building the book (warnings are errors)"
 	@$(BIN)/python -m compileall -q fairlib
-	@$(BIN)/pytest -q chapters --execute-only
-	@touch $@
-
-# Sphinx shows what was executed, and runs nothing. The pages of results show the outcomes of the last tests: if no more
-# than these has changed, no other page is made anew. After a warning the pages that were read are dropped: Sphinx warns
-# about a page only when it reads it, so the next build would pass.
-_build/book.done: _build/executed.done $(wildcard _build/outcomes.json)
-	@echo "Building the book (warnings are errors)"
-	@$(BIN)/jupyter-book build $(if $(filter-out _build/outcomes.json,$?),--all) -W -n --keep-going . \
-		|| { rm -rf _build/.doctrees; exit 1; }
+	@$(BIN)/jupyter-book build --all -W -n --keep-going . || { rm -rf _build/.doctrees; exit 1; }
 	@touch $@
 
 # What is left to `make test-pages`: all but that each page loads.
 PAGES = $(filter-out tests/pages/test_loads.py,$(wildcard tests/pages/test_*.py))
-CHECKED = $(PACKAGE) $(filter-out %/outcomes.json,$(BOOK)) $(TESTS)
+CHECKED = $(PACKAGE) $(BOOK) $(TESTS)
 
 # A test that hangs ends the run, and the report says where it stood. Not for all of pytest: in test-full a test may take hours.
 LIMITED = -o faulthandler_timeout=1500 -o faulthandler_exit_on_timeout=true --max-worker-restart 0
 
-# The types are checked beside the tests, on the processor that is idle when the last of them run. The browser test opens
-# the built pages; the last line puts the outcomes on the page of results.
+# nbval runs each chapter once more, as a notebook. The types are checked beside the tests, on the processor that is idle
+# when the last of them run. The browser test opens the built pages.
 _build/test.done: $(CHECKED) | _build/book.done
 	@echo "Running every chapter, the package's tests, the linter and the type checker"
 	@$(BIN)/ruff check --quiet && $(BIN)/ruff format --quiet --check
 	@$(BIN)/mypy --no-error-summary & types=$$!; $(BIN)/pytest $(LIMITED) $(PAGES:%=--ignore=%); tests=$$?; \
 		wait $$types && exit $$tests
 	@touch $@
-	@$(MAKE) --no-print-directory book
 
 _build/pages.done: $(CHECKED) | _build/book.done
 	@echo "Trying the pages"
 	@$(BIN)/pytest $(LIMITED) $(PAGES)
 	@touch $@
-	@$(MAKE) --no-print-directory book
 
 # Samples of it are among the tests. What is stored of the trials, in chapters/trials.csv, is what the book shows: look at each
 # line that has changed. `TRIALS=full .venv/bin/pytest -n0 tests/test_trials.py -k ucb1_bound` plays one bound anew.
@@ -105,25 +94,6 @@ test-full: .venv/lock.done
 	@PROPERTIES=full $(BIN)/pytest tests
 	@TRIALS=full $(BIN)/pytest -n0 tests/test_trials.py -k holds
 	@PYTHONPATH=tests $(BIN)/python -m bound_trials
-
-# Stock nbval, without a plugin or a setting of this project: every chapter is converted to a Jupyter notebook and run in a
-# fresh kernel. The records that chapters read are copied, so that relative paths hold.
-# `make nbval CHAPTERS=chapters/shares.md` runs one.
-CHAPTERS = $(shell sed -nE 's/.*(root|file): (.*)/\2.md/p' _toc.yml | xargs grep -l '^jupytext:')
-nbval: .venv/lock.done
-	@echo "Running the chapters as notebooks, with nbval alone"
-	@rm -rf _build/nbval && mkdir -p _build/nbval/chapters _build/nbval/benchmarks
-	@cp benchmarks/*.json _build/nbval/benchmarks
-	@echo "[pytest]" > _build/nbval/pytest.ini
-	@for chapter in $(CHAPTERS); do \
-		$(BIN)/jupytext --quiet --to ipynb --output "_build/nbval/$${chapter%.md}.ipynb" "$$chapter" || exit 1; done
-	@cd _build/nbval && $(CURDIR)/$(BIN)/pytest --nbval-lax --nbval-current-env --nbval-cell-timeout 1800 \
-		-n auto --dist loadfile
-
-# What the tests said of a commit is part of the project, so that a book that was only built can show it. Run `make test` and
-# `make test-pages` on a clean commit, then this, and commit chapters/outcomes.json.
-outcomes: .venv/lock.done
-	@$(BIN)/python chapters/extensions/outcomes.py
 
 # What is stored, in benchmarks/arena.json, is what the book shows; on the same versions each number is the same again.
 arena: .venv/lock.done
@@ -158,9 +128,6 @@ _build/bench/peers.done: .venv/lock.done benchmarks/requirements.txt benchmarks/
 mutants: .venv/lock.done
 	@$(BIN)/pip install --quiet --target _build/mutants/tools cosmic-ray==8.7.0 coverage==7.17.3
 	@PYTHONPATH=_build/mutants/tools:. $(BIN)/python tests/mutation/mutants.py
-
-references: .venv/lock.done
-	@$(BIN)/pytest chapters --refresh-references
 
 # The book is not built for it, and stays as it is: the chapters of the figures are run with other luck (paper_figures.py).
 figures: .venv/lock.done

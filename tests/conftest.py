@@ -22,7 +22,7 @@ settings.load_profile("fairlib")
 
 
 # What takes longest, in this order: all else is handed out while it runs.
-LONGEST = ["test_phones.py", "test_desk.py", "test_lab.py", "test_notebooks.py", "test_compilation.py", "test_rules.py"]
+LONGEST = ["test_phones.py", "test_desk.py", "test_lab.py", "test_compilation.py", "test_rules.py"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

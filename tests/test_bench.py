@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import executed
 import pytest
 import zoo
 
@@ -48,16 +47,6 @@ def test_the_record_says_what_it_was_measured_on(latest):
 
 def test_there_is_no_path_in_the_record():
     assert not re.search(r"[\"' ](/|[A-Z]:\\\\|~)\w", LATEST.read_text(encoding="utf-8"))
-
-
-def test_a_chapter_is_executed_again_when_its_record_changes(tmp_path):
-    (tmp_path / "chapters").mkdir()
-    seen = []
-    for made in ("1", "2"):
-        (tmp_path / "made.json").write_text(made, encoding="utf-8")
-        seen += executed.records(tmp_path / "chapters", "made = read('../made.json')")
-    assert len(set(seen)) == 2
-    assert executed.records(tmp_path / "chapters", "made = read('../marks')") == []
 
 
 @pytest.mark.skipif(not shutil.which(COMPILER), reason="there is no C compiler")

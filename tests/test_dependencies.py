@@ -50,6 +50,7 @@ NAMED = {
     "jupyterlab": ("Makefile", "/jupyter lab"),
     "jupyterlab-myst": ("Makefile", "/jupyter lab"),  # shows there what Markdown has no words for
     "mypy": ("Makefile", "/mypy"),
+    "nbval": ("pyproject.toml", "--nbval-lax"),
     "pytest-xdist": ("pyproject.toml", "--dist"),
     "river": ("fairlib/data/labels.py", '_shipped("river", '),
     "ruff": ("Makefile", "/ruff check"),

@@ -1,14 +1,15 @@
 """Every policy plays what it played when its plays were stored, compiled and interpreted.
 
 An edit that is to leave the play alone, or to make it faster, is checked here against ``tests/reference/plays.json``:
-who was played when, to the last round, and what it came to. Where other play is right, ``pytest tests/test_plays.py
---refresh-references`` stores it anew and shows what changed; all of this file must run for that, and pass.
+who was played when, to the last round, and what it came to. Where other play is right, ``python tests/test_plays.py``
+stores it anew; look at each line that has changed.
 
 The store names the versions of NumPy, Numba and Python for which its plays hold. Others may draw or round otherwise.
 """
 
 import hashlib
 import inspect
+import json
 import re
 import tomllib
 from importlib import import_module
@@ -19,14 +20,13 @@ from typing import Any
 import numpy as np
 import pytest
 import zoo
-from references import Store, compare
 
 import fairlib as fl
 from fairlib.core.result import versions
 
 ROOT = Path(__file__).parents[1]
-STORE = Store(ROOT, "plays")
-STORED: dict[str, dict[str, str]] = {each["play"]: each for each in STORE.stored}
+FILE = ROOT / "tests" / "reference" / "plays.json"
+STORED: dict[str, dict[str, str]] = {each["play"]: each for each in json.loads(FILE.read_text(encoding="utf-8"))}
 VERSIONS = STORED.pop("versions", {})  # for which the plays hold
 EXACT = ("play", "history", "selected")
 PLAYS = {
@@ -57,27 +57,41 @@ def summary(key: str, result: fl.Result) -> dict[str, str]:
     return {"play": key, "history": history, **last}
 
 
-def described(entry: dict[str, str] | None) -> dict[str, list[str]] | None:
-    """Return a summary as lines to be compared."""
-    return None if entry is None else {"": [f"{quantity}: {said}" for quantity, said in sorted(entry.items())]}
-
-
-def alike(one: str, other: str) -> bool:
-    """Return whether two lines are the same; of rewards and regrets up to where a search stops on another processor.
+def alike(quantity: str, then: str, now: str) -> bool:
+    """Return whether a quantity is the same; of rewards and regrets up to where a search stops on another processor.
 
     That differs by 4e-7 of the regret, where we have seen it.
     """
-    (quantity, then), (other_quantity, now) = one.split(": ", 1), other.split(": ", 1)
-    if quantity != other_quantity or quantity in EXACT:
-        return one == other
+    if quantity in EXACT:
+        return then == now
     return [float(x) for x in now.split()] == pytest.approx([float(x) for x in then.split()], rel=1e-5, abs=1e-9)
 
 
 def settled(entry: dict[str, str], stored: dict[str, str]) -> dict[str, str]:
     """Return a summary with the quantities as they are stored, where those are alike."""
-    both = entry.keys() & stored.keys()
-    same = {each for each in both if alike(f"{each}: {stored[each]}", f"{each}: {entry[each]}")}
-    return {quantity: stored[quantity] if quantity in same else said for quantity, said in entry.items()}
+    return {each: stored[each] if alike(each, stored.get(each, ""), said) else said for each, said in entry.items()}
+
+
+def played(key: str) -> fl.Result:
+    """Play what a key says, for as long as the zoo says."""
+    name, game, seed, how = PLAYS[key]
+    entry = zoo.ZOO[name]
+    interpret = how == "interpreted"
+    return play(name, game, seed, entry.short if interpret else entry.horizon, interpret)
+
+
+def store() -> None:
+    """Store all plays anew; what was stored stays as it is where the new play is alike."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    here = {name: versions()[name] for name in ("numpy", "numba")} | {"python": project["requires-python"]}
+    entries = [{"play": "versions", **here}]
+    for key, (name, game, seed, how) in PLAYS.items():
+        result = played(key)
+        if how == "interpreted":
+            compiled = play(name, game, seed, zoo.ZOO[name].short, interpret=False)
+            assert np.array_equal(compiled.selected, result.selected), key
+        entries.append(settled(summary(key, result), STORED.get(key, {})))
+    FILE.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
 
 
 def elsewhere() -> str:
@@ -93,11 +107,8 @@ def elsewhere() -> str:
     )
 
 
-def test_the_versions_for_which_the_plays_hold_are_those_of_the_readme(request):
+def test_the_versions_for_which_the_plays_hold_are_those_of_the_readme():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    here = {name: versions()[name] for name in ("numpy", "numba")} | {"python": project["requires-python"]}
-    if STORE.refreshed(request.node, 0, len(PLAYS) + 1, [{"play": "versions", **here}]):
-        return
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     said = re.findall(r"hold for\s+NumPy\s+([\d.]+\d)\s+and\s+Numba\s+([\d.]+\d)", readme)
     assert said == [(VERSIONS["numpy"], VERSIONS["numba"])]
@@ -107,21 +118,11 @@ def test_the_versions_for_which_the_plays_hold_are_those_of_the_readme(request):
 
 
 @pytest.mark.parametrize("key", PLAYS)
-def test_a_policy_plays_what_it_played(key, request):
-    name, game, seed, how = PLAYS[key]
-    entry = zoo.ZOO[name]
-    if how == "compiled":
-        result = play(name, game, seed, entry.horizon, interpret=False)
-    else:
-        result = play(name, game, seed, entry.short, interpret=True)
-    got = summary(key, result)
-    place, parts = 1 + list(PLAYS).index(key), 1 + len(PLAYS)
-    if STORE.refreshed(request.node, place, parts, [settled(got, STORED.get(key, {}))]):
-        if how == "interpreted":
-            assert np.array_equal(play(name, game, seed, entry.short, interpret=False).selected, result.selected)
-        return
-    wrong, lines = compare("The play", key, described(STORED.get(key)), described(got) or {}, alike)
-    assert not wrong, f"{wrong}\n{elsewhere()}\n{lines}"
+def test_a_policy_plays_what_it_played(key):
+    stored, now = STORED.get(key, {}), summary(key, played(key))
+    assert stored.keys() == now.keys(), f"not stored: {sorted(now.keys() - stored.keys())}"
+    changed = [f"{each}: {stored[each]}\nnow: {now[each]}" for each in now if not alike(each, stored[each], now[each])]
+    assert not changed, "\n".join([elsewhere(), *changed])
 
 
 @pytest.mark.parametrize(
@@ -129,15 +130,13 @@ def test_a_policy_plays_what_it_played(key, request):
     [("selected", 1.000001, False), ("reward", 1.000001, True), ("reward", 1.001, False)],
 )
 def test_a_count_must_be_the_same_and_a_reward_nearly(quantity, factor, same):
-    line = next(f"{quantity}: {entry[quantity]}" for entry in STORED.values() if quantity in entry)
-    numbers = " ".join(f"{float(x) * factor:.12g}" for x in line.partition(": ")[2].split())
-    assert alike(line, f"{quantity}: {numbers}") is same
-    assert not alike(line, line.replace(quantity, "other"))
+    numbers = next(entry[quantity] for entry in STORED.values() if quantity in entry)
+    assert alike(quantity, numbers, " ".join(f"{float(x) * factor:.12g}" for x in numbers.split())) is same
+    assert alike(quantity, numbers, numbers)
 
 
-def test_nothing_is_stored_that_no_policy_plays(request):
-    if not request.config.getoption("--refresh-references"):
-        assert set(STORED) <= set(PLAYS)
+def test_nothing_is_stored_that_no_policy_plays():
+    assert set(STORED) <= set(PLAYS)
 
 
 def test_every_factory_is_in_the_zoo():
@@ -154,3 +153,7 @@ def test_every_factory_is_in_the_zoo():
     source = "".join(path.read_text(encoding="utf-8") for path in Path(zoo.__file__).parent.glob("*.py"))
     assert len(factories) > 30
     assert {name for name in factories if f".{name}(" not in source and f".{name}," not in source} == set()
+
+
+if __name__ == "__main__":
+    store()

@@ -152,7 +152,6 @@ def diagram(app: Sphinx, page: str) -> list[nodes.Node]:
             "name": f"Chapter {number}",
             "title": app.env.titles[each].astext(),
             "hint": f"Chapter {number}: {app.env.titles[each].astext()}",
-            "sign": "",
             "href": app.builder.get_relative_uri(page, each),
             "classes": "",
         }

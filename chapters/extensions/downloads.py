@@ -4,11 +4,11 @@ Whatever only the book can show is in words there: references, captions, and the
 ``notebooks``, for `make lab`, needs no chapter to have been executed.
 """
 
+import hashlib
 import re
 from pathlib import Path
 from typing import Any
 
-import executed
 import jupytext
 import nbformat
 from nbformat import NotebookNode
@@ -26,7 +26,7 @@ def notebook(page: str) -> str:
 def offer(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
     """Add the notebook to the menu of downloads."""
     for group in context.get("header_buttons", []):
-        if group["label"] == "download-buttons" and "executed" in app.env.metadata[page]:
+        if group["label"] == "download-buttons" and "jupytext" in app.env.metadata[page]:
             button = {
                 "type": "link",
                 "url": context["pathto"](notebook(page), 1),
@@ -104,7 +104,7 @@ def without_roles(app: Sphinx, page: str, text: str, figures: dict[str, tuple[st
             if role == "eq":
                 return found[0]
             return name if label in figures else f"[{name}](#{label})"
-        return f"[{name}]({Path(target).name}.ipynb)" if "executed" in app.env.metadata[target] else name
+        return f"[{name}]({Path(target).name}.ipynb)" if "jupytext" in app.env.metadata[target] else name
 
     text = re.sub(r"^(:{4,})\{grid\}.*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(
@@ -115,7 +115,7 @@ def without_roles(app: Sphinx, page: str, text: str, figures: dict[str, tuple[st
 
 def notebooks(app: Sphinx) -> dict[str, NotebookNode]:
     """Return the chapters as notebooks, by their pages."""
-    pages = sorted(page for page in app.env.found_docs if "executed" in app.env.metadata[page])
+    pages = sorted(page for page in app.env.found_docs if "jupytext" in app.env.metadata[page])
     chapters = {page: jupytext.read(app.env.doc2path(page)) for page in pages}
     known = {label: at for page, chapter in chapters.items() for label, at in figures(app, page, chapter).items()}
     for page, chapter in chapters.items():
@@ -150,7 +150,7 @@ def leave(chapter: NotebookNode, path: Path) -> None:
     """Leave a notebook to its reader; one in which the reader has written stays."""
 
     def state(notebook: NotebookNode) -> str:
-        return executed.digest(repr([cell.source for cell in notebook.cells]).encode())
+        return hashlib.sha256(repr([cell.source for cell in notebook.cells]).encode()).hexdigest()[:20]
 
     chapter.metadata["written_as"] = state(chapter)
     if path.exists():

@@ -13,13 +13,12 @@ from html import escape, unescape
 from pathlib import Path
 from typing import NamedTuple
 
-import executed
 import printing
 from docutils import nodes
 from docutils.statemachine import StringList
+from execution import code_cells, is_notebook
 from nbformat import NotebookNode
-from outcomes import tests_of
-from results import place, read_items
+from results import place, read_items, tests_of
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -39,18 +38,6 @@ def claims(root: Path) -> dict[str, dict[str, str]]:
     """Return what the papers say of their figures, and the names of our pictures."""
     with (root / "chapters" / "figures.csv").open(newline="", encoding="utf-8") as file:
         return {row["id"]: row for row in csv.DictReader(file)}
-
-
-@cache
-def cells(root: Path, page: str) -> list[NotebookNode]:
-    """Return the code cells of a chapter with their outputs, if its present text was executed."""
-    path = root / "chapters" / f"{page}.md"
-    notebook = executed.read(path, path.read_text(encoding="utf-8"))
-    kept = executed.find(root, page, notebook) if notebook else None
-    if notebook is None or kept is None:
-        return []
-    executed.show(notebook, kept)
-    return executed.code_cells(notebook)
 
 
 def pictures(page: str, found: list[NotebookNode]) -> Iterator[tuple[str, Picture]]:
@@ -139,18 +126,17 @@ class EveryFigure(SphinxDirective):
             yield nodes.raw("", f'<p class="fair-thumb">{link}</p>\n', format="html")
         for test in tests_of(item):
             page, _, name = test.removeprefix("chapters/").partition(".md::")
-            for cell in cells(root, page) if name else []:
+            for cell in code_cells(root / "chapters" / f"{page}.md") if name else []:
                 if cell.metadata.get("name") == name:
                     yield nodes.raw("", f'<div class="cell_output">{numbers(cell)}</div>\n', format="html")
 
 
 @cache
 def gallery(root: Path) -> dict[str, Picture]:
-    """Return all pictures that ``figures.csv`` names, which are in the chapters of the tests of their figures."""
+    """Return all pictures that ``figures.csv`` names."""
     wanted = {name.strip() for row in claims(root).values() for name in row["pictures"].split(";") if name.strip()}
-    chapters = sorted(path.stem for path in (root / "_build" / "executed").glob("*.ipynb"))
-    names = dict.fromkeys(chapter.partition(".")[0] for chapter in chapters)
-    return {name: each for page in names for name, each in pictures(page, cells(root, page)) if name in wanted}
+    chapters = [path for path in sorted((root / "chapters").glob("*.md")) if is_notebook(path)]
+    return {name: each for path in chapters for name, each in pictures(path.stem, code_cells(path)) if name in wanted}
 
 
 def write(app: Sphinx, error: Exception | None) -> None:

@@ -17,10 +17,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import executed
 import figure_gallery
+import jupytext
 import numpy as np
 import pandas as pd
+from execution import is_notebook
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from nbformat import NotebookNode, v4
@@ -133,8 +134,7 @@ def play(root: Path, chapter: str, runs: dict[str, int]) -> Page:
     shell.push({"_noted": noted})
     fl.simulate = anew
     path = root / "chapters" / f"{chapter}.md"
-    notebook = executed.read(path, path.read_text(encoding="utf-8"))
-    for cell in executed.code_cells(notebook) if notebook else []:
+    for cell in code_cells(path):
         name = name_of(cell)
         here = name if name in runs else ""
         with capture_output() as captured:
@@ -145,6 +145,11 @@ def play(root: Path, chapter: str, runs: dict[str, int]) -> Page:
             cell.outputs = [v4.new_output("display_data", output.data) for output in captured.outputs]
             pictures[here] = dict(drawn(cell, done.result))
     return Page([compared(*each) for each in found], pictures, off)
+
+
+def code_cells(path: Path) -> list[NotebookNode]:
+    """Return the code cells of a page."""
+    return [cell for cell in jupytext.read(path).cells if cell.cell_type == "code"] if is_notebook(path) else []
 
 
 def name_of(cell: NotebookNode) -> str:
@@ -231,8 +236,7 @@ def main(root: Path) -> int:
         runs |= {name: max(int(figure["runs"] or 1), runs.get(name, 1)) for name in cells_of(figure)}
     chapters = {}
     for path in sorted((root / "chapters").glob("*.md")):
-        notebook = executed.read(path, path.read_text(encoding="utf-8"))
-        here = {name_of(cell) for cell in executed.code_cells(notebook)} & set(runs) if notebook else set()
+        here = {name_of(cell) for cell in code_cells(path)} & set(runs)
         if here:
             chapters[path.stem] = {name: runs[name] for name in here}
     folder = root / "_build" / "figures"

@@ -13,10 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import outcomes
 from docutils import nodes
-from outcomes import tests_of, verdict
-from results import destination, read_items
+from results import destination, read_items, tests_of
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -26,14 +24,6 @@ from sphinx.util.nodes import make_refnode
 from sphinx_proof.nodes import proof_node
 
 PROVED = ("theorem", "lemma", "proposition", "corollary", "observation")
-SIGNS = {  # a colour, and a sign of its own: see book.css
-    "passed": "M3 8 l3 4 l6 -8",
-    "failed": "M4 4 l8 8 M12 4 l-8 8",
-    "skipped": "M4 8 h8",
-    "not": "M8 3 a5 5 0 1 0 .01 0",
-    "": "M3 8 h10",
-}
-WORDS = {"": "no test of its own is named"}
 WIDE, HIGH, ACROSS, DOWN = 176, 46, 36, 14  # a box, and what is free beside and below it
 LINE = 24  # letters
 Stop = str | tuple[str, str, int]  # a statement, or where a line passes a column
@@ -50,7 +40,7 @@ class Proofs(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Leave a place for the map."""
-        self.env.note_reread()  # proofs and outcomes change while this page's own text does not
+        self.env.note_reread()  # proofs and tests change while this page's own text does not
         return [proof_map("", page=f"chapters/{self.arguments[0]}")]
 
 
@@ -201,13 +191,11 @@ def drawn(
     boxes = [(label, corner[label]) for label in into]
     for label, (x, y) in boxes:
         name = names[label]
-        place = f"translate({x + WIDE - 21} {y + 4})"
-        sign = f'<path class="sign" transform="{place}" d="{name["sign"]}"/>' if name["sign"] else ""
         parts.append(
             f'<a href="{escape(name["href"])}" class="{name["classes"]}"><title>{escape(name["hint"])}</title>'
             f'<rect x="{x}" y="{y}" width="{WIDE}" height="{HIGH}" rx="5"/>'
             f'<text x="{x + 8}" y="{y + 18}" class="number">{escape(name["name"])}</text>'
-            f'<text x="{x + 8}" y="{y + 36}">{escape(shortened(name["title"]))}</text>{sign}</a>'
+            f'<text x="{x + 8}" y="{y + 36}">{escape(shortened(name["title"]))}</text></a>'
         )
     width = max(x for x, _ in corner.values()) + WIDE + 1
     return (
@@ -238,7 +226,6 @@ def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
     if not maps:
         return
     root = Path(app.srcdir)
-    known = outcomes.known(root)
     items = {item["id"]: item for item in read_items(root)}
     own = tests_of_our_own(root)
     statements, into = feeds(app.env)
@@ -259,16 +246,14 @@ def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
             ids = [each for each in said["ids"] if each in items]
             ids += [each for each in said["above"] if each in items and items[each]["kind"] == said["kind"]]
             named = own.get(label, []) + [test for each in ids for test in tests_of(items[each])]
-            outcome = verdict(named, known)
-            away = "" if target == node["page"] else " elsewhere"
+            tests = f"{len(named) or 'no'} test{'s' if len(named) != 1 else ''} of its own"
             names[label] = {
                 "name": name,
                 "title": said["title"],
-                "hint": f"{name}: {said['title'] or said['kind']}. {WORDS.get(outcome, outcome)}.",
-                "sign": SIGNS[outcome.partition(" ")[0]],
-                "outcome": outcome,
+                "hint": f"{name}: {said['title'] or said['kind']}, {tests}.",
+                "tests": tests,
                 "href": f"{app.builder.get_relative_uri(page, target)}#{anchor}",
-                "classes": f"outcome {outcome.split()[0] if outcome else 'none'}{away}",
+                "classes": "" if target == node["page"] else "elsewhere",
             }
 
         def link(label: str, names: dict[str, dict[str, str]] = names) -> nodes.reference:
@@ -277,11 +262,11 @@ def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
         outline = nodes.bullet_list()
         for label in here:
-            title, outcome = names[label]["title"], names[label]["outcome"]
+            title = names[label]["title"]
             text = nodes.paragraph("", "", link(label), nodes.Text(f", {title}" if title else ""))
             for i, each in enumerate(links[label]):
                 text += [nodes.Text(", " if i else ". Its proof uses "), link(each)]
-            text += nodes.Text(f" ({WORDS.get(outcome, outcome)}).")
+            text += nodes.Text(f" ({names[label]['tests']}).")
             outline += nodes.list_item("", text)
         title = escape(app.env.titles[node["page"]].astext())
         begun = nodes.raw("", f'<details class="map"><summary>{title}</summary>\n', format="html")

@@ -1,4 +1,4 @@
-"""The directive ``{results}``: each item of the papers and of the book, its place, its test and the outcome.
+"""The directive ``{results}``: each item of the papers and of the book, its place and its tests.
 
 Its lines, ``number: author``, name the papers. The items are in ``chapters/items.csv``, and the book's own statements
 in ``chapters/statements.csv``. An item's place is the label that equals its id. A test is named as pytest names it; a
@@ -8,19 +8,17 @@ semicolons. For a figure or an experiment the column ``data`` says what it was r
 
 import csv
 import pathlib
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
 
-import outcomes
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-HEADINGS = ("Paper", "Item", "In the book", "Kind, data", "Outcome")
+HEADINGS = ("Paper", "Item", "In the book", "Kind, data", "Tests")
 WIDTHS = (9, 21, 40, 16, 14)
-SIGNS = {"passed": "✓", "failed": "✗", "holds": "✓", "falls": "✗", "repaired": "+"}  # any other: a ring
+SIGNS = {"holds": "✓", "falls": "✗", "repaired": "+"}  # any other: a ring
 
 
 class place(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its nodes so)
@@ -42,35 +40,15 @@ def own_statements(root: pathlib.Path) -> list[dict[str, str]]:
         ]
 
 
-def word(outcome: str) -> str:
-    """Return the word of a chip.
-
-    >>> word("passed as of 2 May 2026, commit abc1234"), word("not run since the last change"), word("")
-    ('passed', 'not run', 'no test')
-    """
-    return "not run" if outcome.startswith("not") else outcome.partition(" ")[0] or "no test"
+def tests_of(row: dict[str, str]) -> list[str]:
+    """Return the names of the tests that a row of a table names."""
+    return [test.strip() for test in row["test"].split(";") if test.strip()]
 
 
 def chip(text: str, kind: str) -> nodes.inline:
     """Return a status as a sign and words."""
     sign = nodes.raw("", f'<span aria-hidden="true">{SIGNS.get(kind, "○")}</span> ', format="html")
     return nodes.inline("", "", sign, nodes.Text(text), classes=["chip", kind])
-
-
-def summary(found: Sequence[str]) -> str:
-    """Count the outcomes, and say of what state of the book they are.
-
-    >>> summary(["passed on these sources", "", "failed on these sources"])
-    '3 items: 1 passed, 1 failed, 0 not run, 1 without a test. Outcomes are on these sources.'
-    """
-    count = Counter(map(word, found))
-    said = sorted({outcome.partition(" ")[2] for outcome in found if outcome and word(outcome) != "not run"})
-    states = f" Outcomes are {' or '.join(said)}." if said else ""
-    skipped = f", {count['skipped']} skipped" if count["skipped"] else ""
-    return (
-        f"{len(found)} items: {count['passed']} passed, {count['failed']} failed{skipped}, {count['not run']} not run, "
-        f"{count['no test']} without a test.{states}"
-    )
 
 
 class Results(SphinxDirective):
@@ -81,14 +59,11 @@ class Results(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Build the table, with a ``place`` for each link."""
         root = pathlib.Path(self.env.srcdir)
-        known = outcomes.known(root)
-        self.env.note_reread()  # outcomes and labels change while this page's own text does not
+        self.env.note_reread()  # tests and labels change while this page's own text does not
         papers = dict(line.split(": ", 1) for line in self.content)
-        rows, found, named = [], [], []
+        rows, named = [], []
         for item in [*read_items(root), *own_statements(root)]:
-            tests = outcomes.tests_of(item)
-            found.append(outcomes.verdict(tests, known))
-            named.append(folded(tests))
+            named.append(tests_of(item))
             what = nodes.inline("", item["kind"] + (f", {item['data']}" if item["data"] else ""))
             rows.append(
                 [
@@ -96,14 +71,15 @@ class Results(SphinxDirective):
                     nodes.Text(item["number"]) if item["number"] else place("", label=item["id"], titled=True),
                     place("", label=item["id"]),
                     what,
-                    chip(word(found[-1]), word(found[-1]).partition(" ")[0]),
+                    nodes.Text("" if named[-1] else "none"),
                 ]
             )
         made = table(HEADINGS, WIDTHS, rows)
         made["classes"].append("filtered")
         for row, names in zip(list(made.findall(nodes.row))[1:], named, strict=True):
-            row[-1] += names
-        return [nodes.paragraph("", "", nodes.strong("", summary(found))), *filters(("Paper", 0), ("Outcome", 4)), made]
+            row[-1] += folded(names)
+        said = f"{len(named)} items, {sum(map(bool, named))} of them with a test of their own."
+        return [nodes.paragraph("", "", nodes.strong("", said)), *filters(("Paper", 0)), made]
 
 
 def filters(*columns: tuple[str, int]) -> list[nodes.Node]:

@@ -1,6 +1,6 @@
 """Which pages a build has written, and what was made of the others when they were.
 
-A build writes the pages whose text or outcomes have changed. What other extensions read from a page (its links, the
+A build writes the pages whose text or outputs have changed. What other extensions read from a page (its links, the
 contents of its places and its search entries) is kept until it is written again.
 """
 
