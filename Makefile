@@ -54,8 +54,8 @@ test-pages: _build/pages.done
 		"but '$(PYTHON)' is $$($(PYTHON) --version 2>&1)."; exit 1; }
 	@echo "Installing the pinned packages into .venv ($$($(PYTHON) --version))"
 	@$(PYTHON) -m venv --clear .venv
-	@$(BIN)/pip install --quiet --require-hashes -r requirements.txt
-	@$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	@$(BIN)/pip install --quiet --no-compile --require-hashes -r requirements.txt
+	@$(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation -e .
 	@touch $@
 
 # Sphinx executes the chapters whose code has changed, or all of them if the package has (chapters/extensions/execution.py).
