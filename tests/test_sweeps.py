@@ -1,12 +1,11 @@
 """Sweeps keep their order, wherever they run, and what is finished when they are interrupted."""
 
+import functools
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -16,13 +15,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 import zoo
 from helpers import same
-from pyarrow import parquet
 
 import fairlib as fl
+from fairlib import files
+from fairlib.experiments.sweep import identity
 from fairlib.shares import fair_learn, lfg
 
 
@@ -36,15 +35,10 @@ SETTINGS = [{"gap": gap, "seed": seed} for gap in (0.1, 0.3) for seed in range(3
 
 def test_the_same_here_and_elsewhere():
     here = fl.sweep(end_of_game, SETTINGS)
-    assert here == [end_of_game(**setting) for setting in SETTINGS]
+    expected = pd.DataFrame([setting | {"result": end_of_game(**setting)} for setting in SETTINGS])
+    pd.testing.assert_frame_equal(here, expected.rename_axis("setting"))
     with ThreadPoolExecutor(3) as pool:
-        assert fl.sweep(end_of_game, SETTINGS, executor=pool) == here
-
-
-def test_the_same_in_other_processes():
-    bounds = [{"arms": arms, "horizon": 10**power} for arms in (2, 5) for power in (1, 3, 6)]
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        assert fl.sweep(fl.ucb1_worst_case_bound, bounds, executor=pool) == fl.sweep(fl.ucb1_worst_case_bound, bounds)
+        pd.testing.assert_frame_equal(fl.sweep(end_of_game, SETTINGS, executor=pool), here)
 
 
 def test_games_and_policies_are_settings_like_any_other_in_other_processes_too():
@@ -55,7 +49,8 @@ def test_games_and_policies_are_settings_like_any_other_in_other_processes_too()
     ]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         there = fl.sweep(fl.simulate, settings, executor=pool)
-    assert all(same(one, other) for one, other in zip(fl.sweep(fl.simulate, settings), there, strict=True))
+    here = fl.sweep(fl.simulate, settings)
+    assert all(same(one, other) for one, other in zip(here["result"], there["result"], strict=True))
 
 
 PLAYED = ["UCB1", "FAIR-LEARN, epsilon-greedy", "FairX-UCB, exponential", "FairX-LinUCB, exponential", "FCUCB-D, steep"]
@@ -100,10 +95,13 @@ def cluster(tmp_path):
 def test_games_and_policies_are_played_on_a_dask_cluster_as_here(cluster):
     settings = [played(name, seed) for name in PLAYED for seed in (0, 1)]
     there = fl.sweep(fl.simulate, settings, executor=cluster.get_executor())
-    assert all(same(one, other) for one, other in zip(fl.sweep(fl.simulate, settings), there, strict=True))
+    here = fl.sweep(fl.simulate, settings)
+    assert all(same(one, other) for one, other in zip(here["result"], there["result"], strict=True))
     with cluster.get_executor() as pool, pytest.raises(fl.SweepError, match=r"setting 2.*division by zero") as ended:
         fl.sweep(inverse, [{"i": 1}, {"i": 2}, {"i": 0}, {"i": 4}], executor=pool)
-    assert all(each in (None, 1 / i) for each, i in zip(ended.value.results, (1, 2, None, 4), strict=True) if i)
+    finished = ended.value.results
+    assert set(finished.get("i", [])) <= {1, 2, 4}
+    assert all(row.result == 1 / row.i for row in finished.itertuples())
 
 
 def inverse(i):
@@ -124,15 +122,25 @@ def table():
     return pd.DataFrame([setting | measured(**setting) for setting in MANY]).rename_axis("setting")
 
 
-def test_a_store_holds_what_a_list_would(tmp_path, table):
-    pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path / "new" / "store"), table)
-    rows = pd.read_parquet(tmp_path / "new" / "store")
-    rows = rows.set_index("_line").loc[[json.dumps(setting, sort_keys=True) for setting in MANY]]
-    pd.testing.assert_frame_equal(rows.reset_index(drop=True), table[["regret", "least", "seen"]], check_names=False)
+def test_a_sweep_is_the_same_table_with_a_store_and_without(tmp_path, table):
+    pd.testing.assert_frame_equal(fl.sweep(measured, MANY), table)
+    for _ in range(2):
+        pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path / "new" / "store"), table)
     heading = json.loads((tmp_path / "new" / "store" / "_sweep.json").read_text(encoding="utf-8"))
-    assert heading["format"] == 1
-    assert "fair_learn(fl.ucb1(), [0.1, 0.2])" in heading["source"]
-    assert heading["versions"]["fairlib"] == fl.__version__
+    assert "fair_learn(fl.ucb1(), [0.1, 0.2])" in heading["the experiment"]
+    assert heading["fairlib"] == fl.__version__
+
+
+LARGE = 2**53 + 1
+
+
+@pytest.mark.parametrize("other", [0.5, None, 2**70], ids=str)
+def test_a_large_whole_number_is_kept_whatever_stands_beside_it(tmp_path, other):
+    def experiment(i):
+        return {"y": LARGE} if i == 0 else {"y": other} if other else {}
+
+    for store in (None, tmp_path, tmp_path):
+        assert fl.sweep(experiment, [{"i": 0}, {"i": 1}], store=store)["y"].tolist() == [LARGE, other]
 
 
 def counted(folder, stop=None):
@@ -186,8 +194,6 @@ def test_a_store_grows_and_gives_the_rows_that_are_asked_for_in_their_order(tmp_
     numpy = [{"gap": np.float64(setting["gap"]), "seed": np.int64(setting["seed"])} for setting in MANY[:3]]
     pd.testing.assert_frame_equal(fl.sweep(experiment, numpy, store=store), products(numpy))
     assert len(begun(notes)) == 31
-    fl.sweep(experiment, [{"gap": np.float32(0.5), "seed": 1}, {"gap": 0.5, "seed": 1}], store=store)
-    assert len(begun(notes)) == 33, "an experiment may calculate otherwise with another type"
     with pytest.raises(ValueError, match=r"^settings must differ where they are stored, and 2 is 0 again"):
         fl.sweep(experiment, [*MANY[:2], MANY[0]], store=store)
 
@@ -236,98 +242,36 @@ def test_a_caller_that_is_killed_is_continued(tmp_path, table):
     assert {file: file.stat().st_mtime_ns for file in written} == written
 
 
-FULL = """
-import resource, sys
-import fairlib as fl
-from fairlib import files
-from test_sweeps import MANY, measured
-whole, count = files.atomic_write, [0]
-def filling(where):
-    count[0] += 1
-    if count[0] == 12:  # the heading is one of them
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-    return whole(where)
-files.atomic_write = filling
-fl.sweep(measured, MANY, store=sys.argv[1])
-"""
+def test_a_store_that_cannot_be_written_is_told_and_what_is_finished_is_kept(tmp_path, table, monkeypatch):
+    whole, count = files.atomic_write, iter(range(12))
 
+    def filling(where):
+        if next(count, None) is None:
+            raise OSError(28, "No space left on device")
+        return whole(where)
 
-@pytest.mark.skipif(sys.platform == "win32", reason="files can't be limited there")
-def test_a_full_disk_is_told_and_what_is_finished_is_kept(tmp_path, table):
-    process = caller(tmp_path, FULL)
-    said = process.communicate()[1].decode()
-    assert "SweepError: setting 30, " in said
-    assert f"OSError: store {tmp_path} can't be written: [Errno 27] File too large (30 of 200 settings" in said
-    assert len(list(tmp_path.iterdir())) == 11, "something half-written was left"
+    monkeypatch.setattr(files, "atomic_write", filling)
+    said = rf"^setting 33, .*OSError: store {tmp_path} can't be written: .*No space.*\(33 of 200 settings"
+    with pytest.raises(fl.SweepError, match=said) as ended:
+        fl.sweep(measured, MANY, store=tmp_path)
+    assert len(ended.value.results) == 33
+    monkeypatch.undo()
     pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path), table)
-
-
-CLOSED = """
-import os, sys
-import fairlib as fl, fairlib.experiments.store
-from test_sweeps import MANY, measured
-fl.sweep(measured, MANY[:5], store=sys.argv[1] + "/old")
-os.chmod(sys.argv[1] + "/old", 0o555)
-os.chmod(sys.argv[1], 0o555)
-if os.geteuid() == 0:
-    os.seteuid(65534)  # the superuser may write anywhere
-for store, settings in (("/new", MANY[:5]), ("/old", MANY[:5])):
-    try:
-        print(len(fl.sweep(measured, settings, store=sys.argv[1] + store)))
-    except ValueError as error:
-        print(error)
-try:
-    fl.sweep(measured, MANY[:5], store=sys.argv[1] + "/cut")
-except fl.SweepError as error:
-    print(error, len(error.results))
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="folders are closed in another way there")
-def test_a_folder_that_can_be_read_only_is_told_and_a_finished_sweep_in_it_is_read(tmp_path):
-    place = Path(tempfile.mkdtemp(dir="/tmp"))  # pytest's own can't be entered by anyone else
-    place.chmod(0o755)
-    fl.sweep(measured, MANY[:5], store=place / "cut")
-    one = min((place / "cut").glob("part-*"))
-    gone = MANY.index(json.loads(pd.read_parquet(one)["_line"][0]))
-    one.unlink()
-    (place / "cut").chmod(0o555)
-    process = subprocess.run(
-        [sys.executable, "-c", CLOSED, str(place)], capture_output=True, text=True, env=ENV, check=False
-    )
-    shutil.rmtree(place)
-    assert process.returncode == 0, process.stderr
-    new, old, cut = process.stdout.splitlines()
-    assert new.startswith(f"store must be a folder that can be read and written, not {place}/new: [Errno 13]")
-    assert old == "5", "nothing was missing, so nothing had to be written"
-    assert cut.startswith(f"setting {gone}, ")
-    assert f"OSError: store {place}/cut can't be written: [Errno 13] Permission denied" in cut
-    assert cut.endswith("(4 of 5 settings are finished: see its results) 4")
 
 
 def test_a_store_with_anything_else_is_refused(tmp_path):
     fl.sweep(measured, MANY[:3], store=tmp_path)
     another = r"^store must hold this very experiment, and .* holds another: "
-    with pytest.raises(ValueError, match=f"{another}.*fair_learn was fairlib"):
+    with pytest.raises(ValueError, match=f"{another}the experiment was def measured.* and is def end_of_game"):
         fl.sweep(end_of_game, MANY[:3], store=tmp_path)
     heading = json.loads((tmp_path / "_sweep.json").read_text(encoding="utf-8"))
-    for name in ("numpy", "sources of fairlib"):
-        changed = heading | {"versions": heading["versions"] | {name: "1.0"}}
-        (tmp_path / "_sweep.json").write_text(json.dumps(changed), encoding="utf-8")
+    for name in ("numpy", "sources of fairlib", "format"):
+        (tmp_path / "_sweep.json").write_text(json.dumps(heading | {name: "1.0"}), encoding="utf-8")
         with pytest.raises(ValueError, match=f"{another}{name} was 1.0 and is "):
             fl.sweep(measured, MANY[:3], store=tmp_path)
-    no_dicts = [heading | {"experiment": 3}, heading | {"versions": ["x"]}, heading | {"experiment": {"x": [{}]}}]
-    for wrong, said in (
-        *((text, "") for text in ("", "[]", "{}", "no", "3", '"format"', "[" * 100_000, "\0", '{"format": 1}')),
-        *((json.dumps(each), "") for each in no_dicts),
-        (json.dumps({key: heading[key] for key in heading if key != "format"}), "is neither: 'format'"),
-        (
-            json.dumps(heading | {"format": 2}),
-            f"is neither: it is of format 2, and fairlib {fl.__version__} reads format 1",
-        ),
-    ):
+    for wrong in ("", "[]", "{}", "no", "3", "\0"):
         (tmp_path / "_sweep.json").write_text(wrong, encoding="utf-8")
-        with pytest.raises(ValueError, match=rf"^store must be .*{tmp_path}.*{said}|{another}"):
+        with pytest.raises(ValueError, match=rf"^store must be .*{tmp_path} is neither: |{another}"):
             fl.sweep(measured, MANY[:3], store=tmp_path)
     (tmp_path / "a file").touch()
     with pytest.raises(ValueError, match=r"^store must be a folder that can be read and written"):
@@ -336,15 +280,111 @@ def test_a_store_with_anything_else_is_refused(tmp_path):
         fl.sweep(measured, MANY, store=3)  # type: ignore[arg-type]
 
 
-def test_a_part_that_was_cut_short_is_named(tmp_path, table):
+@pytest.mark.parametrize(
+    "damage", [lambda text: text[:100], lambda text: text.replace(b"0.", b"1.", 1)], ids=["cut", "altered"]
+)
+def test_a_part_that_was_damaged_is_named(tmp_path, table, damage):
     fl.sweep(measured, MANY, store=tmp_path)
     part = sorted(tmp_path.glob("part-*"))[7]
-    part.write_bytes(part.read_bytes()[:1000])
-    with pytest.raises(ValueError, match=rf"^store has a file that can't be read, {part}: .*; delete it") as refused:
+    part.write_bytes(damage(part.read_bytes()))
+    with pytest.raises(ValueError, match=rf"^store has a file that can't be read, {part}: .*; delete it"):
         fl.sweep(measured, MANY, store=tmp_path)
-    assert isinstance(refused.value.__cause__, Exception)
     part.unlink()
     pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path), table)
+
+
+FACTOR = 2
+
+
+def helper(x):
+    return FACTOR * x
+
+
+def helped(x):
+    return {"y": helper(x)}
+
+
+def scaled(c, x):
+    return {"y": c * x}
+
+
+def policy_of(c):
+    return fl.epsilon_greedy(c / 4)
+
+
+def with_closure(c):
+    return lambda x: {"y": c * x}
+
+
+def with_default(c):
+    def experiment(x, c=c):
+        return {"y": c * x}
+
+    return experiment
+
+
+def with_rule(step):
+    def rule(p):
+        return step
+
+    policy = fl.Policy("own", rule)
+    return lambda x: {"y": repr(policy)}
+
+
+OTHERS = {
+    "a partial": lambda c: functools.partial(scaled, c),
+    "a partial of a partial": lambda c: functools.partial(functools.partial(scaled, c=c)),
+    "a closure": with_closure,
+    "of another type": lambda c: with_closure(1.0 if c == 2 else 1),
+    "a default": with_default,
+    "a long array": lambda c: with_closure(np.r_[np.zeros(9999), c]),
+    "a precise array": lambda c: with_closure(np.array([1 + c * 1e-15])),
+    "a policy": lambda c: with_closure(policy_of(c)),
+    "a policy's rule": with_rule,
+    "a policy's array": lambda c: with_closure(fair_learn(fl.ucb1(), [c / 100] * 20)),
+    "a helper in a cache": lambda c: with_closure(functools.lru_cache(with_closure(c))),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_an_experiment_is_known_by_all_that_it_finds(what):
+    one, other = OTHERS[what](1), OTHERS[what](2)
+    assert identity(one) == identity(OTHERS[what](1))
+    assert identity(one) != identity(other)
+
+
+def test_a_global_of_a_helper_counts_and_is_named(tmp_path, monkeypatch):
+    fl.sweep(helped, [{"x": 1}], store=tmp_path)
+    monkeypatch.setattr(sys.modules[__name__], "FACTOR", 3)
+    with pytest.raises(ValueError, match=r"holds another: helper.FACTOR was 2 and is 3$"):
+        fl.sweep(helped, [{"x": 1}], store=tmp_path)
+
+
+def test_an_experiment_that_calls_itself_is_known():
+    def experiment(x):
+        return experiment(x - 1) if x else again(x)
+
+    def again(x):
+        return experiment(x)
+
+    assert identity(experiment)["experiment"] == "the function of the experiment"
+
+
+@pytest.mark.parametrize(
+    "held",
+    [np.random.default_rng(0), object(), fl.Bandit(fl.bernoulli([0.5] * 20)), pd.Series([0.5] * 99)],
+    ids=lambda held: type(held).__name__,
+)
+def test_what_has_no_text_of_its_own_is_refused(tmp_path, held):
+    with pytest.raises(TypeError, match=r"^experiment must depend only on what its text .* 'c' is .*: make it inside"):
+        fl.sweep(with_closure(held), [{"x": 1}], store=tmp_path)
+
+
+def test_what_has_no_source_is_refused(tmp_path):
+    world: dict[str, Any] = {"__name__": "__main__"}
+    exec("def experiment(x): return x", world)
+    with pytest.raises(TypeError, match=r"^experiment must be written in a cell or a file"):
+        fl.sweep(world["experiment"], [{"x": 1}], store=tmp_path)
 
 
 def product(a, b):
@@ -354,77 +394,16 @@ def product(a, b):
 PAIRS = [{"a": a, "b": b} for a in range(3) for b in range(3)]
 
 
-def crafted(columns, mark, path, **how):
-    schema = pa.schema(dict(zip(columns, (column.type for column in columns.values()), strict=True)))
-    with parquet.ParquetWriter(path, schema, **{"store_schema": False} | how) as writer:
-        writer.write_table(pa.table(columns))
-        if mark is not None:
-            writer.add_key_value_metadata(mark)
-
-
-LINES = pa.array(['{"a": 0, "b": 0}', '{"a": 0, "b": 1}'])
-TWICE = pa.array(['{"a": 0, "b": 0}'] * 2)
-ONES = pa.array([1, 1])
-
-
-@pytest.mark.parametrize(
-    ("columns", "how", "said"),
-    [
-        ({"_line": TWICE, "product": ONES}, {}, "a setting is missing or there twice"),
-        ({"_line": pa.array([None, "x"]), "product": ONES}, {}, "a setting is missing or there twice"),
-        ({"_line": pa.array([-1, 0]), "product": ONES}, {}, "it has no settings"),
-        ({"_line": pa.array([0.5, 1]), "product": ONES}, {}, "it has no settings"),
-        ({"product": ONES}, {}, "it has no settings"),
-        ({"_line": LINES, "product": pa.array([[1], [2]])}, {}, "its column 'product' is of list"),
-        ({"_line": LINES, "a": ONES}, {}, "its column 'a' is called as a setting is"),
-        ({"_line": LINES, "product": ONES}, {"compression": "zstd"}, "it is compressed in another way"),
-        ({"_line": pa.array(map(str, range(1001)))}, {}, "it is larger than a part"),
-        ({"_line": LINES, "x": pa.array(["x" * 2**16, "y"])}, {}, "it is larger than a part"),
-        (
-            {"_line": pa.array(map(str, range(1000))), "x": pa.array(["x" * 2**10] * 1000)},
-            {},
-            "its column 'x' is too long",
-        ),
-    ],
-)
-def test_a_part_that_no_sweep_wrote_is_refused_by_its_path(tmp_path, monkeypatch, columns, how, said):
-    monkeypatch.setattr("fairlib.experiments.store._BYTES", 2**16)
-    fl.sweep(product, PAIRS, store=tmp_path)
-    mark = parquet.read_metadata(next(tmp_path.glob("part-*"))).metadata
-    crafted(columns, mark, tmp_path / "part-own.parquet", **how)
-    with pytest.raises(ValueError, match=rf"^store has a file that can't be read, .*part-own.parquet: {said}"):
-        fl.sweep(product, PAIRS, store=tmp_path)
-
-
-@pytest.mark.parametrize("mark", [None, {"fairlib": "0"}, {"pandas": "[" * 10_000}, {"ARROW:schema": "AAAA"}])
-def test_a_part_of_another_sweep_is_refused_by_its_path(tmp_path, mark):
-    fl.sweep(product, PAIRS, store=tmp_path)
-    crafted({"_line": LINES, "product": ONES}, mark, tmp_path / "part-own.parquet")
-    with pytest.raises(ValueError, match=rf"^store has a file that can't be read, {tmp_path}.*part-own.parquet: "):
-        fl.sweep(product, PAIRS, store=tmp_path)
-
-
-def test_the_names_of_parts_do_not_matter_and_metadata_of_others_is_not_read(tmp_path):
-    expected = fl.sweep(product, PAIRS, store=tmp_path)
-    first, second, *_ = tmp_path.glob("part-*")
-    first.rename(tmp_path / "part-between.parquet")
-    second.rename(first)
-    (tmp_path / "part-between.parquet").rename(second)
-    pd.testing.assert_frame_equal(fl.sweep(product, PAIRS, store=tmp_path), expected)
-    mark = parquet.read_metadata(first).metadata | {b"pandas": b"[" * 10_000}
-    crafted({"_line": LINES, "product": pa.array([0, 0])}, mark, tmp_path / "part-own.parquet")
-    pd.testing.assert_frame_equal(fl.sweep(product, PAIRS, store=tmp_path), expected)
-
-
 def test_a_failing_setting_is_kept_and_the_rest_is_run():
     settings = [{"i": i} for i in (1, 0, 2, 0, 4)]
-    here = fl.sweep(inverse, settings, errors="keep")
     with ThreadPoolExecutor(2) as pool:
-        there = fl.sweep(inverse, settings, errors="keep", executor=pool)
-    for swept in (here, there):
-        assert [swept[i] for i in (0, 2, 4)] == [1, 0.5, 0.25]
-        assert all(isinstance(swept[i], ZeroDivisionError) for i in (1, 3))
-    assert "in inverse" in there[1].__notes__[0], "where it was raised must not be lost on the way"
+        for where in (None, pool):
+            swept = fl.sweep(inverse, settings, errors="keep", executor=where)
+            assert swept["result"].dropna().to_dict() == {0: 1, 2: 0.5, 4: 0.25}
+            assert swept["exception"].dropna().to_dict() == dict.fromkeys((1, 3), "ZeroDivisionError: division by zero")
+        with pytest.raises(fl.SweepError) as ended:
+            fl.sweep(inverse, settings, executor=pool)
+    assert "in inverse" in ended.value.__cause__.__notes__[0], "where it was raised must not be lost on the way"
 
 
 def test_what_failed_stands_in_a_column_and_is_tried_again(tmp_path, notes):
@@ -460,8 +439,8 @@ def test_ctrl_c_is_no_failure_to_be_kept():
 
     with pytest.warns(UserWarning, match="2 of 5 settings are finished"):
         swept = fl.sweep(experiment, [{"i": i} for i in (1, 0, 2, 3, 4)], errors="keep")
-    assert [swept[0], *swept[2:]] == [6, 3, None, None]
-    assert isinstance(swept[1], ZeroDivisionError)
+    assert swept["result"].dropna().to_dict() == {0: 6, 2: 3}
+    assert swept["exception"].dropna().to_dict() == {1: "ZeroDivisionError: division by zero"}
 
 
 @pytest.mark.parametrize("number", [1, 3, 7, 20])
@@ -472,9 +451,8 @@ def test_parts_are_all_settings_once(number, tmp_path):
     whole = fl.sweep(product, MANY_PAIRS, store=tmp_path)
     assert whole["product"].tolist() == [each["a"] * each["b"] for each in MANY_PAIRS]
     assert sorted(tmp_path.iterdir()) == written
-    lists = [fl.sweep(product, MANY_PAIRS, part=(i, number)) for i in range(number)]
-    assert [len(each) for each in lists] == [len(each) for each in parts]
-    assert lists[0][0] == {"product": 0}
+    for i, each in enumerate(parts):
+        pd.testing.assert_frame_equal(fl.sweep(product, MANY_PAIRS, part=(i, number)), each)
 
 
 MANY_PAIRS = [{"a": a, "b": b} for a in range(4) for b in range(4)]
@@ -520,17 +498,20 @@ def test_a_part_is_refused_by_name():
             fl.sweep(product, PAIRS, part=one)
 
 
-@pytest.mark.parametrize("result", [3, {"x": [1]}, {"gap": 1}, {"setting": 1}, {"exception": "x"}, {"x": 2**70}])
+@pytest.mark.parametrize("result", [[3], {"x": [1]}, {"gap": 1}, {"setting": 1}, {"exception": "x"}, {"x": 1j}])
 def test_what_cannot_be_stored_is_refused(tmp_path, result):
     with pytest.raises(fl.SweepError, match="TypeError: experiment must") as ended:
         fl.sweep(lambda gap: result, [{"gap": 1}], store=tmp_path)
     assert len(ended.value.results) == 0
 
 
-@pytest.mark.parametrize("setting", [{"game": fl.ucb1()}, {"setting": 1}, {"means": [0.5]}, {3: 1}, {"a": 1j}])
+@pytest.mark.parametrize("setting", [{"game": fl.ucb1()}, {"means": [0.5]}, {"a": 1j}])
 def test_settings_that_cannot_be_stored_are_refused(tmp_path, setting):
     with pytest.raises(TypeError, match=r"^settings must be dicts of numbers and strings"):
         fl.sweep(dict, [setting], store=tmp_path)
+    for name in ("setting", "exception", 3):
+        with pytest.raises(TypeError, match=r"^settings must be dicts of arguments by their names"):
+            fl.sweep(dict, [{name: 1}])
 
 
 def test_an_interrupted_sweep_keeps_what_is_finished():
@@ -540,13 +521,13 @@ def test_an_interrupted_sweep_keeps_what_is_finished():
         return i
 
     with pytest.warns(UserWarning, match="3 of 5 settings are finished"):
-        assert fl.sweep(experiment, [{"i": i} for i in range(5)]) == [0, 1, 2, None, None]
+        assert fl.sweep(experiment, [{"i": i} for i in range(5)])["result"].tolist() == [0, 1, 2]
 
 
 def test_an_error_ends_a_sweep_and_what_is_finished_is_kept():
     with pytest.raises(fl.SweepError, match=r"^setting 3, \{'i': 0\}, .* ZeroDivisionError: .*3 of 5") as ended:
         fl.sweep(lambda i: 6 // i, [{"i": i} for i in (1, 2, 3, 0, 1)])
-    assert ended.value.results == [6, 3, 2, None, None]
+    assert ended.value.results["result"].tolist() == [6, 3, 2]
     assert isinstance(ended.value.__cause__, ZeroDivisionError)
 
 
@@ -562,7 +543,7 @@ def test_an_error_cancels_what_has_not_begun():
 
     with ThreadPoolExecutor(1) as pool, pytest.raises(fl.SweepError, match=r"setting 2.*ValueError: two") as ended:
         fl.sweep(experiment, [{"i": i} for i in range(50)], executor=pool)
-    assert ended.value.results[:3] == [0, 1, None]
+    assert {0, 1} <= set(ended.value.results["result"]) < {0, 1, 3, 4, 5}
     assert len(begun) < 10, "the rest was run to the end and thrown away"
 
 
@@ -582,8 +563,8 @@ def test_ctrl_c_cancels_what_has_not_begun():
             results = fl.sweep(experiment, [{"i": i} for i in range(200)], executor=pool)
     finally:
         signal.signal(signal.SIGINT, before)
-    done = [i for i in range(200) if results[i] is not None]
-    assert results[: len(done)] == done
+    done = results.index.tolist()
+    assert results["result"].tolist() == done == list(range(len(done)))
     assert 4 <= len(done) <= len(begun) < 100
 
 
@@ -615,8 +596,7 @@ def test_a_worker_that_dies_costs_nothing_that_is_finished():
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         with pytest.raises(fl.SweepError, match="BrokenProcessPool") as ended:
             fl.sweep(dies, [{"i": i} for i in range(5)], executor=pool)
-        assert ended.value.results[:3] == [0, 1, 2]
-        assert ended.value.results[3] is None
+        assert ended.value.results["result"].tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("wrong", [7, None, [3], "ab"])

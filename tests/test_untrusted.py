@@ -16,7 +16,7 @@ import pytest
 import zoo
 
 import fairlib as fl
-from fairlib import classic, delays, exposure, shares
+from fairlib import delays, exposure, shares
 from fairlib.book.playground import Playground
 
 
@@ -31,48 +31,6 @@ def test_so_many_arms_that_memory_is_too_small_are_refused_with_a_sentence():
 
 
 # Rules that are others by now -----------------------------------------------------------------------------------------
-
-
-def test_a_change_of_the_package_itself_changes_the_mark(monkeypatch):
-    before = fl.ucb1().bound_rule.mark
-    assert fl.ucb1().bound_rule.mark == before
-
-    def largest(p):
-        return 0
-
-    monkeypatch.setattr(classic, "largest", largest)
-    assert fl.ucb1().bound_rule.mark != before
-
-
-def test_all_that_a_rule_finds_beside_it_is_in_its_mark():
-    def mark(beside: Any) -> str:
-        def rule(seen, p):
-            return beside(seen.t) % p.size
-
-        return fl.Policy("mine", rule, interpret=True).bound_rule.mark
-
-    def table(values: Any) -> Any:
-        return lambda t: values[t]
-
-    class Odd:
-        def __init__(self, step: int) -> None:
-            self.step = step
-
-        def __call__(self, t: int) -> int:
-            return t + self.step
-
-    alike: list[Any] = [lambda: table((1, 2)), lambda: table([1, {2: "x"}]), lambda: table(np.arange(3.0))]
-    alike += [
-        lambda: table({3, 1}),
-        lambda: Odd(1),
-        lambda: Odd(2),
-        lambda: Odd(1).__call__,
-        lambda: table(np.arange(3)),
-    ]
-    alike += [lambda: table((1, 2.0)), lambda: table([1, {2: "y"}]), lambda: abs, lambda: max, lambda: np.sqrt]
-    marks = [mark(make()) for make in alike]
-    assert marks == [mark(make()) for make in alike]
-    assert len(set(marks)) == len(marks)
 
 
 def test_a_mark_is_the_same_in_each_process():

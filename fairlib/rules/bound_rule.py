@@ -4,6 +4,7 @@ A short text is made that takes the engine's bare arrays apart and calls the fun
 The same text serves it compiled and interpreted.
 """
 
+import contextlib
 import hashlib
 import inspect
 import numbers
@@ -18,20 +19,21 @@ from typing import Any
 import numpy as np
 
 from fairlib import checks
+from fairlib._version import __version__
 from fairlib.rules.argument_block import READERS, BlockCall
-from fairlib.rules.jit import compile_cached, compile_uncached, fresh_copy, helper, jit_disabled
-from fairlib.rules.layout import TOOLS, Layout, Pluggable, WrongAnswerError, run_text
-from fairlib.rules.rule import Array, Rule
-from fairlib.rules.signature import CallSignature
-from fairlib.rules.snapshot import (
+from fairlib.rules.jit import (
     UndefinedError,
-    dependencies,
+    compile_text,
     is_package_function,
     is_reader_function,
+    jit_disabled,
     names_used,
-    snapshot,
+    run_text,
     unwrap,
 )
+from fairlib.rules.layout import TOOLS, Layout, Pluggable, WrongAnswerError
+from fairlib.rules.rule import Array, Rule
+from fairlib.rules.signature import CallSignature
 
 
 class RuleOwner:
@@ -42,37 +44,7 @@ class RuleOwner:
 
 
 class BoundRule:
-    """A rule, a draw or another function with its settings, for the engine to call.
-
-    Parameters
-    ----------
-    function : callable or Rule
-        The function.
-    form : CallSignature
-        Its kind.
-    settings : dict
-        Its settings by name: numbers, arrays of numbers, a `Merit`, or a `Policy`. One that has a default value may be
-        left out.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a setting is missing, unknown or of the wrong kind, the function asks for something that is not available, or
-        it draws from Python's or NumPy's own chance.
-
-    Examples
-    --------
-    >>> from fairlib.merit import VALUE
-    >>> line = BoundRule(lambda x, slope: 1 + slope * x, VALUE, {"slope": 2.0})
-    >>> print(line.text)
-    def flat(params, x):
-        return function(
-            x,
-            params[0],
-        )
-    >>> line.interpreted(line.numbers({}), 0.5)
-    np.float64(2.0)
-    """
+    """A rule, a draw or another function with its settings (by name), for the engine to call; `form` is its kind."""
 
     def __init__(self, function: Any, form: CallSignature, settings: Mapping[str, Any]) -> None:
         self.rule, self.form = function if isinstance(function, Rule) else Rule(function), form
@@ -245,10 +217,11 @@ class BoundRule:
 
     @property
     def mark(self) -> str:
-        """A mark of the rule, of all functions and numbers it uses, and of its settings, the same in each process."""
-        digest, names = hashlib.sha256(self.text.encode()), self.names
-        for each in dependencies(names[name] for name in sorted(names)):
-            digest.update(each)
+        """A mark of the rule, of the functions that it is made of, and of its settings, the same in each process."""
+        digest, names = hashlib.sha256(f"{__version__} {self.text}".encode()), self.names
+        for name in sorted(names):
+            with contextlib.suppress(OSError, TypeError):  # typed at a prompt, or no function
+                digest.update(inspect.getsource(names[name]).encode())
         digest.update(self._laid_out.written())
         return digest.hexdigest()
 
@@ -280,21 +253,10 @@ class BoundRule:
         return self._plain
 
     def ready(self, name: str, level: int) -> Any:
-        """Return the function that the engine calls, compiled, or interpreted with a warning if it can't be compiled.
+        """Return the function that the engine calls, compiled, or interpreted if it can't be compiled.
 
-        Where Numba is switched off, it is interpreted without a warning.
-
-        Parameters
-        ----------
-        name : str
-            What a warning calls it.
-        level : int
-            How many callers up the warning is to point.
-
-        Returns
-        -------
-        callable
-            The function.
+        That is said in a warning, which calls it by `name` and points `level` callers up; nothing is said where Numba
+        is switched off.
         """
         if jit_disabled():
             return self.interpreted
@@ -319,65 +281,18 @@ class BoundRule:
         """Return the compiled function; the same one as long as nothing that it is made of has changed."""
         layout = self._laid_out
         text, functions, ours = _with_functions(self.form, layout.text(), tuple(layout.functions.items()))
-        key = (text, tuple(functions.items()), None if ours else snapshot(functions.values()))
-        if key not in _compiled:
-            if ours:
-                _compiled[key] = compile_cached(text, functions, self.form.compiled)
-            else:
-                for each in functions.values():
-                    if not isinstance(each, FunctionType | type):
-                        raise TypeError(
-                            f"it is a {type(each).__name__}, not a function that is defined by def or lambda"
-                        )
-                names = {
-                    name: each if is_package_function(each) else fresh_copy(each) for name, each in functions.items()
-                }
-                _compiled[key] = compile_uncached(run_text(text, names, helper)["flat"], self.form.compiled)
-        return _compiled[key]
+        return compile_text(text, functions, self.form.compiled, ours)
 
 
 def format_setting(value: Any) -> str:
-    """Return a setting as it would be typed, if it is not too long.
-
-    Parameters
-    ----------
-    value : object
-        A number, an array, or another object, which is shown by its `repr`.
-
-    Returns
-    -------
-    str
-        The text; for an array with more than sixteen numbers, its shape.
-
-    Examples
-    --------
-    >>> format_setting(np.array([0.5, 1.0])), format_setting(np.zeros((9, 9)))
-    ('[0.5, 1.0]', 'array of shape (9, 9)')
-    """
+    """Return a setting as it would be typed; for an array with more than sixteen numbers, its shape."""
     if isinstance(value, np.ndarray):
         return repr(value.tolist()) if value.size <= 16 else f"array of shape {value.shape}"
     return repr(value)
 
 
 def describe_game(game: Any) -> str:
-    """Return what a game is made of, field by field; what it was made without is left out.
-
-    Parameters
-    ----------
-    game : dataclass
-        The game.
-
-    Returns
-    -------
-    str
-        The text.
-
-    Examples
-    --------
-    >>> import fairlib as fl
-    >>> describe_game(fl.Bandit(fl.bernoulli([0.9, 0.5]), plays=2))
-    'Bandit(bernoulli(mean=[0.9, 0.5]), plays=2)'
-    """
+    """Return what a game is made of, field by field; what it was made without is left out."""
     said = []
     for i, each in enumerate(fields(game)):
         value = getattr(game, each.name)
@@ -404,31 +319,10 @@ def _with_functions(
 
 
 _ENGINE = ("seen", "feedback", "now", "ridge", "past", "rng")
-_compiled: dict[Any, Any] = {}
 
 
 def check_attributes(rule: Rule, form: CallSignature) -> None:
-    """Refuse a rule that asks one of its tuples for a field that the tuple does not have.
-
-    Parameters
-    ----------
-    rule : Rule
-        The rule.
-    form : CallSignature
-        Its kind.
-
-    Raises
-    ------
-    TypeError
-        If it does.
-
-    Examples
-    --------
-    >>> from fairlib.core.policy import RULE
-    >>> check_attributes(Rule(lambda seen, p: seen.count[0]), RULE)
-    Traceback (most recent call last):
-    TypeError: '<lambda>' asks seen for 'count'; it has t, selected, observed and total
-    """
+    """Refuse a rule that asks one of its tuples for a field that the tuple does not have."""
     known = {name: each._fields for name, each in form.tuples.items() if name in rule.parameters}
     known |= {name: tuple(sizes[1]) for name, sizes in rule.memory.items() if isinstance(sizes[0], type)}
     if not isinstance(rule.function, FunctionType):
@@ -446,22 +340,6 @@ def check_chance(rule: Rule) -> None:
     """Refuse a rule that draws from Python's or NumPy's own chance, which no seed of a game reaches.
 
     Its code is read, and that of each of the reader's functions that it calls.
-
-    Parameters
-    ----------
-    rule : Rule
-        The rule.
-
-    Raises
-    ------
-    ValueError
-        If it does.
-
-    Examples
-    --------
-    >>> check_chance(Rule(lambda p: np.random.randint(p.size)))
-    Traceback (most recent call last):
-    ValueError: '<lambda>' must look at its arguments only; it refers to 'np.random' (draw from rng)
     """
     functions = [each for each in (getattr(rule.function, "func", rule.function),) if is_reader_function(each)]
     for function in functions:  # which grows

@@ -1,51 +1,45 @@
-"""Compile functions once, keep them on disk, and never serve a stale one.
+"""Compile functions once, keep their machine code on disk, and never serve a stale one.
 
-Numba's own cache notices an edit of the file that a function is in, but not an edit of a helper in another file, and a
-comment is an edit to it. Here compiled code is found by a hash of all that it was compiled from: the code of the
-function and of all functions that it reaches, the numbers that they find, and the compiler. A reader's function is
-compiled afresh in each process, and again when anything that it looks at changes.
+Numba's own cache does not see that a helper in another file has changed. Here the machine code of the package lies in a
+folder that is named by the stamp of all sources that are compiled. A reader's function may be defined anew in a
+notebook at any time: it is compiled afresh in each process, and again when anything that it looks at changes.
 """
 
 import atexit
+import builtins
 import contextlib
+import dis
 import hashlib
 import importlib
 import os
 import pathlib
 import shutil
 import sys
+import sysconfig
 import tempfile
-import threading
 import types
-from collections.abc import Callable, Iterator
-from functools import cache, partial
-from typing import Any, TypeVar, overload
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache, partial
+from typing import Any, NamedTuple, TypeVar, overload
 
 import numba
 import numpy as np
-from numba.core.caching import UserProvidedCacheLocator
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 from numba.core.errors import NumbaError
 from numba.extending import register_jitable
 from numba.np import linalg as _linalg
 
+from fairlib._version import PACKAGE, stamp
 from fairlib.files import atomic_write
-from fairlib.rules.snapshot import (
-    PACKAGE,
-    dependencies,
-    is_reader_function,
-    is_reader_module,
-    reached,
-    unwrap,
-)
 
 # NumPy's way with a division by zero (inf or nan, no exception) is also the way of the interpreted rule.
 OPTIONS = {"error_model": "numpy"}
 
-# Numba's own annotations allow neither settings by name nor its configuration.
-_njit: Any = numba.njit
-_config: Any = numba.config
+_njit: Any = numba.njit  # Numba's own annotations allow no settings by name
 
-_MOVED = threading.RLock()  # held while Numba's folder is moved
+_PLAIN = {"__pycache__", "book", "data", "deploy", "experiments", "web"}  # where an edit leaves machine code alone
+_COMPILED = {each.name for each in PACKAGE.iterdir() if each.is_dir()} - _PLAIN
+_STAMP = stamp(*sorted(_COMPILED))  # now: an editor may change the sources of what has been imported
 
 # To see whether there is a BLAS, Numba imports SciPy's before it loads anything from its cache, which takes as long as
 # all the rest. There is one: `pyproject.toml` asks for SciPy. Code that needs it looks it up at its first call.
@@ -53,41 +47,25 @@ if hasattr(_linalg, "ensure_blas"):
     _linalg.ensure_blas = lambda: None
 
 
+# Machine code on disk -------------------------------------------------------------------------------------------------
+
+
 @cache
 def cache_folder() -> pathlib.Path:
-    """Return the folder of compiled code; each file in it is named after all that it was compiled from.
-
-    Returns
-    -------
-    pathlib.Path
-        ``__pycache__/numba`` beside the sources, or a folder of the user's where that can't be written.
-
-    Examples
-    --------
-    >>> cache_folder().name
-    'numba'
-    """
+    """Return the folder of machine code that was compiled from these sources: in the package, or the user's own."""
     for folder in _folders():
         with contextlib.suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK):
+            (folder / _STAMP).mkdir(parents=True, exist_ok=True)
+            if os.access(folder / _STAMP, os.W_OK):
                 _tidy(folder)
-                return folder
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="fairlib-")) / "numba"
-    folder.mkdir()
-    atexit.register(shutil.rmtree, folder.parent, ignore_errors=True)
+                return folder / _STAMP
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="fairlib-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
-@cache
-def _shipped() -> pathlib.Path | None:
-    """Return the folder beside the sources if it is there and can only be read, as in an installation for many."""
-    beside = PACKAGE / "__pycache__" / "numba"
-    return beside if beside != cache_folder() and beside.is_dir() and not os.access(beside, os.W_OK) else None
-
-
 def _folders() -> Iterator[pathlib.Path]:
-    """Yield the folders where compiled code may be kept: beside the sources, or in the user's own cache."""
+    """Yield the folders where machine code may be kept: beside the sources, or in the user's own cache."""
     yield PACKAGE / "__pycache__" / "numba"
     with contextlib.suppress(RuntimeError):  # a user whom the system does not know has no home
         import platformdirs  # here, as the import of the package must stay quick
@@ -95,33 +73,90 @@ def _folders() -> Iterator[pathlib.Path]:
         yield platformdirs.user_cache_path("fairlib") / "numba"
 
 
-_MOST_FILES = 4000  # of compiled code, some 300 kB each hundred; a full run of the tests makes a fifth of them
+_MOST_STAMPS = 4
 
 
 def _tidy(folder: pathlib.Path) -> None:
-    """Remove half of the compiled code if there is much: the half that was used longest ago."""
-    if sum(1 for _ in folder.iterdir()) > _MOST_FILES:
-        files = [each for each in folder.rglob("*") if each.is_file()]
-        with contextlib.suppress(OSError):  # another process may be at it
-            for each in sorted(files, key=lambda file: file.stat().st_mtime)[: len(files) // 2]:
-                each.unlink(missing_ok=True)
+    """Remove the machine code of older sources, but for the stamps that were used last."""
+    with contextlib.suppress(OSError):  # another process may be at it
+        os.utime(folder / _STAMP)
+        by_age = sorted(folder.iterdir(), key=lambda each: each.stat().st_mtime)
+        for each in by_age[:-_MOST_STAMPS]:
+            shutil.rmtree(each, ignore_errors=True)
 
 
-@cache
-def _compiler() -> bytes:
-    """Hash the compiler: Numba, NumPy, and those parts of the package's own that no function reaches by a name."""
-    digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
-    for name in ("argument_block", "jit", "layout"):
-        digest.update(pathlib.Path(__file__).with_name(f"{name}.py").read_bytes())
-    return digest.digest()
+class _Locator(UserProvidedCacheLocator):
+    """Says where Numba finds the machine code of a function: in the folder of the stamp, by the function's module."""
+
+    def __init__(self, function: Any, file: str) -> None:
+        self._module = function.__module__
+
+    @classmethod
+    def from_function(cls, function: Any, file: str) -> Any:
+        """Take any function."""
+        return cls(function, file)
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return str(cache_folder())
+
+    def get_source_stamp(self) -> str:
+        """Return what the code must have been compiled from."""
+        return _STAMP
+
+    def get_disambiguator(self) -> str:
+        """Return what tells functions of one name apart."""
+        return str(self._module)
 
 
-def _digest(function: Any) -> str:
-    """Hash all that a function is compiled from: its code, that of all functions that it reaches, and their numbers."""
-    digest = hashlib.sha256(_compiler())
-    for each in dependencies([function], as_code=True):
-        digest.update(each)
-    return digest.hexdigest()[:20]
+class _Files(CompileResultCacheImpl):
+    _locator_classes = (_Locator,)
+
+
+class _Cache(FunctionCache):
+    _impl_class = _Files
+
+
+def compiled(function: Callable[..., Any], signature: Any) -> Any:
+    """Compile a function of the package for one signature; its machine code stays on disk.
+
+    If Numba is switched off, the function itself is returned.
+    """
+    if jit_disabled():
+        return function
+    made = _njit(nogil=True, **OPTIONS)(function)
+    made._cache = _Cache(function)
+    try:
+        made.compile(signature)
+    except NumbaError:
+        raise
+    except Exception:  # a file was cut short or damaged: reading it may raise anything
+        with contextlib.suppress(OSError):
+            made._cache.flush()
+        try:
+            made.compile(signature)
+        except OSError:  # nothing can be written
+            made._cache.disable()
+            made.compile(signature)
+    made.disable_compile()
+    return made
+
+
+@cache  # to look at the overloads, Numba hashes all types of the signature
+def entry_point(made: Any) -> Any:
+    """Return the machine code of a function that was compiled for one signature, without Numba's look at the types.
+
+    That look takes longer than many a rule. The caller must be sure of the types.
+    """
+    return made if jit_disabled() else next(iter(made.overloads.values())).entry_point
+
+
+def jit_disabled() -> bool:
+    """Return whether ``NUMBA_DISABLE_JIT=1`` tells Numba to compile nothing: then Python plays."""
+    return bool(numba.config.DISABLE_JIT)
+
+
+# What compiled code may call ------------------------------------------------------------------------------------------
 
 
 _Marked = TypeVar("_Marked", bound=Callable[..., Any])
@@ -162,22 +197,6 @@ def helper(function: Any = None, **options: Any) -> Any:
     return partial(_marked, **options) if function is None else _marked(function, **options)
 
 
-def jit_disabled() -> bool:
-    """Return whether ``NUMBA_DISABLE_JIT=1`` tells Numba to compile nothing: then Python plays.
-
-    Returns
-    -------
-    bool
-        Whether it has been.
-
-    Examples
-    --------
-    >>> jit_disabled()
-    False
-    """
-    return bool(_config.DISABLE_JIT)
-
-
 HELPERS: set[Any] = set()
 """The functions that compiled code may call, each marked once: Numba would not know which of two marks to use."""
 
@@ -189,171 +208,62 @@ def _marked(function: Callable[..., Any], **how: Any) -> Any:
     return function
 
 
-def compiled(function: Callable[..., Any], signature: Any) -> Any:
-    """Compile a function of the package for one signature; its code stays on disk.
+class FunctionHolder:
+    """An object that holds a function and stands for it: a rule."""
 
-    Parameters
-    ----------
-    function : callable
-        A function in a file of the package, or in one that was made from its sources.
-    signature : numba signature
-        The types of its arguments and of what it returns.
+    function: Any
 
-    Returns
-    -------
-    callable
-        The compiled function, which the engine takes as an argument without being compiled again; the function
-        itself if Numba is switched off.
 
-    Raises
-    ------
-    numba.core.errors.NumbaError
-        If Numba can't compile it.
+def unwrap(value: Any) -> Any:
+    """Return the function that a rule holds, for rules that call others; all else is returned as it is."""
+    return value.function if isinstance(value, FunctionHolder) else value
 
-    Examples
-    --------
-    >>> from numba import float64
-    >>> from fairlib.core.ridge import dot
-    >>> import numpy as np
-    >>> compiled(dot, float64(float64[::1], float64[::1]))(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
-    11.0
+
+# Texts ----------------------------------------------------------------------------------------------------------------
+
+
+def run_text(text: str, functions: Mapping[str, Any], helper: Any) -> dict[str, Any]:
+    """Run definitions of functions; return all that they define and call. Each function is decorated by `helper`."""
+    scope: dict[str, Any] = {"helper": helper}
+    for name, each in functions.items():
+        scope[name] = helper(each) if is_package_function(each) and not isinstance(each, type) else each
+    exec(compile(text, "<how the engine calls it>", "exec"), scope)
+    return scope
+
+
+_compiled: dict[Any, Any] = {}  # by what it was made of
+
+
+def compile_text(text: str, functions: Mapping[str, Any], signature: Any, ours: bool) -> Any:
+    """Compile the last function of a text, ``flat``; the same one as long as nothing that it is made of has changed.
+
+    Its machine code stays on disk if all functions that it calls are `ours`, the package's.
     """
-    if jit_disabled():
-        return function
-    with _MOVED:  # or another thread could find the folder moved back half-way
-        if (made := _from_shipped(function, signature)) is None:
-            with _moved(cache_folder()):
-                made = _njit(cache=True, nogil=True, **OPTIONS)(function)
-                _compile(made, signature)
-        return made
+    if ours:
+        key: Any = (text, tuple(functions.items()))
+        if key not in _compiled:
+            _compiled[key] = compiled(_in_module(text, functions), signature)
+        return _compiled[key]
+    for each in functions.values():
+        if not isinstance(each, types.FunctionType | type):
+            raise TypeError(f"it is a {type(each).__name__}, not a function that is defined by def or lambda")
+    copies = _Copies()
+    names = {name: copies.copy(each) for name, each in functions.items()}
+    key = text, tuple(functions), tuple(copies.seen)
+    if key not in _compiled:
+        for each in copies.made.values():
+            if isinstance(each, types.FunctionType):
+                register_jitable(boundscheck=True, **OPTIONS)(each)
+        flat = run_text(text, names, helper)["flat"]
+        # An index past an array is an IndexError, as in plain Python.
+        _compiled[key] = _njit(signature, boundscheck=True, nogil=True, **OPTIONS)(flat)
+    return _compiled[key]
 
 
-@contextlib.contextmanager
-def _moved(folder: pathlib.Path) -> Iterator[None]:
-    """Let Numba keep compiled code in a folder, by what it was compiled from."""
-    before = _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES
-    _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES = str(folder), f"{__name__}.{_ByContent.__name__}"
-    try:
-        yield
-    finally:
-        _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES = before
+def _in_module(text: str, functions: Mapping[str, Any]) -> Any:
+    """Write a text into a module, which imports what it calls, and return its last function.
 
-
-class _ByContent(UserProvidedCacheLocator):
-    """A folder in which compiled code is found by what it was compiled from, wherever its sources are."""
-
-    def __init__(self, function: Any, file: str) -> None:
-        self._digest = _digest(function)
-
-    @classmethod
-    def from_function(cls, function: Any, file: str) -> Any:
-        """Take any function; the folder is there, though it may be read only."""
-        return cls(function, file)
-
-    def get_cache_path(self) -> str:
-        """Return the folder."""
-        return str(_config.CACHE_DIR)
-
-    def get_source_stamp(self) -> str:
-        """Return what the code must have been compiled from."""
-        return self._digest
-
-    def get_disambiguator(self) -> str:
-        """Return the same for the name of the file, so that two states of a function have two files."""
-        return self._digest
-
-
-def _from_shipped(function: Callable[..., Any], signature: Any) -> Any:
-    """Return a function with the compiled code that was shipped; None if there is none for this processor."""
-    if (folder := _shipped()) is None:
-        return None
-    with _moved(folder):
-        made = _njit(cache=True, nogil=True, **OPTIONS)(function)
-    try:
-        found = made._cache.load_overload(signature, made.targetctx)
-    except Exception:  # a file is damaged: reading it may raise anything
-        return None
-    if found is None:
-        return None
-    made._cache.load_overload = lambda *_: found  # once is enough
-    made.compile(signature)
-    made.disable_compile()
-    return made
-
-
-def _compile(made: Any, signature: Any) -> None:
-    """Compile a function for one signature and no other, whatever the state of the compiled code on disk."""
-    try:
-        made.compile(signature)
-    except NumbaError:
-        raise
-    except Exception:  # a file was cut short or damaged: reading it may raise anything
-        with contextlib.suppress(OSError):
-            made._cache.flush()
-        try:
-            made.compile(signature)
-        except OSError:  # nothing can be written
-            made._cache.disable()
-            made.compile(signature)
-    made.disable_compile()
-
-
-@cache  # to look at the overloads, Numba hashes all types of the signature
-def entry_point(made: Any) -> Any:
-    """Return the machine code that a function compiled for one signature calls once it has looked at the types.
-
-    That look takes longer than many a rule. The caller must be sure of the types.
-
-    Parameters
-    ----------
-    made : callable
-        A function that `compiled` or `compile_uncached` returned.
-
-    Returns
-    -------
-    callable
-        The machine code, to be called from Python.
-
-    Examples
-    --------
-    >>> from numba import float64
-    >>> import numpy as np
-    >>> from fairlib.core.ridge import dot
-    >>> times = entry_point(compiled(dot, float64(float64[::1], float64[::1])))
-    >>> times(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
-    11.0
-    """
-    return made if jit_disabled() else next(iter(made.overloads.values())).entry_point
-
-
-def compile_cached(text: str, functions: dict[str, Any], signature: Any) -> Any:
-    """Compile a text that was made of functions of the package; it stays on disk beside its compiled code.
-
-    The text gets a module of its own, in which the functions are imported by name, so that Numba finds nothing in it
-    that changes from one process to the next, as it would in a closure.
-
-    Parameters
-    ----------
-    text : str
-        Definitions of functions, the last one called ``flat``.
-    functions : dict
-        The functions and tuples of the package that it calls, by the names that it calls them.
-    signature : numba signature
-        That of ``flat``.
-
-    Returns
-    -------
-    callable
-        The compiled ``flat``.
-
-    Examples
-    --------
-    >>> from numba import float64
-    >>> from fairlib.core.ridge import dot
-    >>> text = "def flat(x):" + chr(10) + "    return times(x, x)"
-    >>> import numpy as np
-    >>> compile_cached(text, {"times": dot}, float64(float64[::1]))(np.array([3.0, 4.0]))
-    25.0
+    In a module Numba finds nothing that changes from one process to the next, as it would in a closure.
     """
     lines = ["from fairlib.rules.jit import helper", ""]
     for name, function in functions.items():
@@ -362,104 +272,73 @@ def compile_cached(text: str, functions: dict[str, Any], signature: Any) -> Any:
             lines.append(f'{name} = helper(getattr({name}, "function", {name}))  # a rule holds its function')
     source = "\n".join([*lines, "", text, ""])
     name = "made_" + hashlib.sha256(source.encode()).hexdigest()[:16]
-    folders = [each / "made" for each in (cache_folder(), _shipped()) if each is not None]
-    files = [folder / f"{name}.py" for folder in folders]
-    # A crash may have left it empty.
-    if not any(file.exists() and file.read_text(encoding="utf-8") == source for file in files):
-        files[0].parent.mkdir(exist_ok=True)
-        with atomic_write(files[0]) as made:  # whatever other processes do
+    folder = cache_folder() / "made"
+    file = folder / f"{name}.py"
+    if not file.exists() or file.read_text(encoding="utf-8") != source:  # a crash may have left it empty
+        folder.mkdir(parents=True, exist_ok=True)
+        with atomic_write(file) as made:  # whatever other processes do
             made.write(source.encode())
         importlib.invalidate_caches()
     if "fairlib_made" not in sys.modules:  # Numba looks for the module of what it has kept by its name
         package = types.ModuleType("fairlib_made")
-        package.__path__ = [str(folder) for folder in folders]
+        package.__path__ = [str(folder)]
         sys.modules["fairlib_made"] = package
-    return compiled(importlib.import_module(f"fairlib_made.{name}").flat, signature)
+    return importlib.import_module(f"fairlib_made.{name}").flat
 
 
-def compile_uncached(flat: Callable[..., Any], signature: Any) -> Any:
-    """Compile a function that calls a reader's; an index past an array is an IndexError, as in plain Python.
-
-    Parameters
-    ----------
-    flat : callable
-        The function.
-    signature : numba signature
-        The types of its arguments and of what it returns.
-
-    Returns
-    -------
-    callable
-        The compiled function.
-
-    Examples
-    --------
-    >>> from numba import float64
-    >>> compile_uncached(lambda x: x[3], float64(float64[::1]))(__import__("numpy").zeros(2))
-    Traceback (most recent call last):
-    IndexError: index is out of bounds
-    """
-    return _njit(signature, boundscheck=True, nogil=True, **OPTIONS)(flat)
+# A reader's functions -------------------------------------------------------------------------------------------------
 
 
-def fresh_copy(function: Any) -> Any:
-    """Copy a reader's function as it is now, with the functions that it calls, each marked for compilation.
+class UndefinedError(NameError):
+    """A function uses a name that is not defined."""
+
+    def __init__(self, name: str, function: str) -> None:
+        super().__init__(f"name {name!r} is not defined, which {function!r} uses", name=name)
+        self.function = function
+
+
+class _Copies:
+    """Copies of a reader's functions as they are now, and of those that they call; and all that they look at.
 
     Numba keeps what a function looked at when it was first compiled. A copy has never been compiled.
-
-    Parameters
-    ----------
-    function : function
-        A plain Python function.
-
-    Returns
-    -------
-    function
-        The copy.
-
-    Examples
-    --------
-    >>> def double(x):
-    ...     return 2 * x
-    >>> fresh_copy(double)(3)
-    6
     """
-    made: dict[Any, Any] = {}
 
-    def copy(each: Any) -> Any:
-        was, each = each, unwrap(each)
-        if not is_reader_function(each):
-            return each if each is was else helper(each)
-        if each not in made:
-            names = dict(reached(each))
-            world = {**each.__globals__}
-            cells = tuple(types.CellType() for _ in each.__code__.co_freevars)
-            code, defaults = _without_keyword_only(each)
-            made[each] = new = types.FunctionType(code, world, each.__name__, defaults, cells)
-            new.__kwdefaults__ = each.__kwdefaults__ if code is each.__code__ else None
-            copies = _in_modules({name: copy(value) for name, value in names.items()})
-            for name, cell in zip(each.__code__.co_freevars, cells, strict=True):
-                cell.cell_contents = copies.pop(name)
-            world.update(copies)
-            register_jitable(boundscheck=True, **OPTIONS)(new)
-        return made[each]
+    def __init__(self) -> None:
+        self.made: dict[Any, Any] = {}  # functions, and modules with the attributes that are asked for
+        self.seen: list[Any] = []
 
-    return copy(function)
+    def copy(self, value: Any, attributes: frozenset[str] = frozenset()) -> Any:
+        """Return what is to stand for a value in a function that asks for such attributes."""
+        if isinstance(value, FunctionHolder) and not is_reader_function(value.function):
+            helper(value.function)
+        value = unwrap(value)
+        if is_reader_function(value):
+            return self._function(value)
+        if _is_reader_module(value):
+            return self._module(value, attributes)
+        self.seen.append(_as_key(value))
+        return value
 
+    def _function(self, function: Any) -> Any:
+        if function not in self.made:
+            self.seen.append(function)
+            cells = tuple(types.CellType() for _ in function.__code__.co_freevars)
+            world = {**function.__globals__}
+            code, defaults = _without_keyword_only(function)
+            self.made[function] = new = types.FunctionType(code, world, function.__name__, defaults, cells)
+            new.__kwdefaults__ = function.__kwdefaults__ if code is function.__code__ else None
+            attributes = frozenset(step.name for step in names_used(function) if step.kind == "attribute")
+            world |= {name: self.copy(value, attributes) for name, value in looked_up(function).items()}
+            for name, cell in zip(code.co_freevars, cells, strict=True):
+                cell.cell_contents = world[name]
+        return self.made[function]
 
-def _in_modules(names: dict[str, Any]) -> dict[str, Any]:
-    """Put the names with dots into copies of their modules; return the others."""
-    copies: dict[str, Any] = {}
-    for name, value in names.items():
-        *outer, last = name.split(".")
-        if is_reader_module(value):
-            copy = types.ModuleType(value.__name__)
-            vars(copy).update(vars(value))
-            value = copy
-        copies[name] = value
-        if outer:
-            setattr(copies[".".join(outer)], last, value)
-    return {name: value for name, value in copies.items() if "." not in name}
+    def _module(self, module: types.ModuleType, attributes: frozenset[str]) -> Any:
+        new = self.made.setdefault(module, types.ModuleType(module.__name__))
+        for name in sorted(attributes & vars(module).keys() - vars(new).keys()):
+            vars(new)[name] = None  # a module may hold one that holds it
+            vars(new)[name] = self.copy(vars(module)[name], attributes)
+        return new
 
 
 def _without_keyword_only(function: Any) -> tuple[types.CodeType, Any]:
@@ -474,3 +353,109 @@ def _without_keyword_only(function: Any) -> tuple[types.CodeType, Any]:
     if not code.co_kwonlyargcount or set(last) != set(whole):
         return code, function.__defaults__
     return code.replace(co_argcount=count, co_kwonlyargcount=0), tuple(whole[name] for name in last) or None
+
+
+def _as_key(value: Any) -> Any:
+    """Return an object that is equal for the same value and for no other, whatever is later done to the value."""
+    if isinstance(value, int | float | complex | str | bytes | np.generic | None):
+        return type(value), repr(value)  # 1, 1.0 and True are equal, and 0.0 and -0.0
+    if isinstance(value, tuple):
+        return type(value), tuple(map(_as_key, value))
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.shape, value.flags.c_contiguous, value.tobytes()
+    return id(value)  # which no other object gets, as the copy that looks at it is kept
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield from _codes(each)
+
+
+class Step(NamedTuple):
+    """An instruction: its kind, what it looks up, and the names from the first one to this attribute."""
+
+    kind: str
+    name: Any
+    path: tuple[str, ...]
+    inside: bool
+
+
+_KINDS = {"LOAD_GLOBAL": "global", "LOAD_NAME": "name", "LOAD_ATTR": "attribute", "LOAD_METHOD": "attribute"}
+
+
+@lru_cache(maxsize=1000)  # code that makes many policies has the same rule looked through each time
+def _steps(function: types.CodeType) -> tuple[Step, ...]:
+    steps = []
+    for code in _codes(function):
+        path: tuple[str, ...] = ()
+        for step in dis.get_instructions(code):
+            if step.opname == "EXTENDED_ARG":
+                continue
+            kind, name = _KINDS.get(step.opname, step.opname), step.argval
+            if "LOAD_FAST" in step.opname:
+                kind = "local"
+                if isinstance(name, tuple):  # two at once, in later Pythons
+                    name = name[-1]
+            elif step.opname.startswith("LOAD_DEREF"):
+                kind = "free"
+            if kind == "attribute":
+                path = (*path, name) if path else ()
+            else:
+                path = (name,) if kind in ("global", "name", "free", "local") else ()
+            steps.append(Step(kind, name, path, code is not function))
+    return tuple(steps)
+
+
+def names_used(function: Any) -> tuple[Step, ...]:
+    """Return the instructions of a function, and of those within it, by the names that they look up."""
+    return _steps(function.__code__)
+
+
+def looked_up(function: Any) -> dict[str, Any]:
+    """Return what a function finds outside its arguments now, by name; an `UndefinedError` if there is nothing."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # it is empty
+            raise UndefinedError(name, function.__name__) from None
+    for name in sorted({step.name for step in names_used(function) if step.kind == "global"}):
+        if name in function.__globals__:
+            found[name] = function.__globals__[name]
+        elif not hasattr(builtins, name):
+            raise UndefinedError(name, function.__name__)
+    return found
+
+
+def is_package_function(function: Any) -> bool:
+    """Say whether a function can be found by its name in a package whose machine code stays on disk."""
+    name = getattr(function, "__module__", None) or ""
+    if name.split(".")[0] != PACKAGE.name or not _COMPILED.intersection(name.split(".")[1:2]):
+        return False
+    named = getattr(sys.modules.get(name), getattr(function, "__qualname__", ""), None)
+    return getattr(named, "function", named) is function
+
+
+def is_reader_function(value: Any) -> bool:
+    """Say whether something is a function that neither the package nor a library has under its name."""
+    return isinstance(value, types.FunctionType) and not is_package_function(value) and not is_library(value.__module__)
+
+
+def _is_reader_module(value: Any) -> bool:
+    """Say whether something is a module of the reader's own, whose functions count like those beside the rule."""
+    if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == PACKAGE.name:
+        return False
+    return getattr(value, "__file__", None) is not None and not is_library(value.__name__)
+
+
+def is_library(module: str | None) -> bool:
+    """Say whether a module is an installed library's; Numba knows those that it can compile."""
+    file = getattr(sys.modules.get(module or ""), "__file__", None) or ""
+    if file.startswith(str(PACKAGE)) or module == "__main__":  # wherever it is installed, or began
+        return False
+    return any(part in file for part in ("site-packages", "dist-packages")) or file.startswith(_LIBRARY)
+
+
+_LIBRARY = sysconfig.get_paths()["stdlib"]

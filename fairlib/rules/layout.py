@@ -10,9 +10,8 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from fairlib.rules.jit import HELPERS, helper
+from fairlib.rules.jit import HELPERS, helper, run_text
 from fairlib.rules.rule import Array, Feedback
-from fairlib.rules.snapshot import is_package_function
 
 
 @helper
@@ -82,72 +81,16 @@ TOOLS: dict[str, Any] = {each.__name__: each for each in (array_slice, unread_fe
 """The functions that any text may call."""
 
 
-def run_text(text: str, functions: Mapping[str, Any], helper: Any) -> dict[str, Any]:
-    """Run the text of a function, and return all that it defines and calls.
-
-    Parameters
-    ----------
-    text : str
-        Definitions of functions.
-    functions : dict
-        The functions that they call, by the names used in the text.
-    helper : callable
-        The decorator that marks each function.
-
-    Returns
-    -------
-    dict
-        The value of each name.
-
-    Examples
-    --------
-    >>> run_text("def flat(x):" + chr(10) + "    return double(x)", {"double": lambda x: 2 * x}, helper)["flat"](3)
-    6
-    """
-    scope: dict[str, Any] = {"helper": helper}
-    for name, each in functions.items():
-        scope[name] = helper(each) if is_package_function(each) and not isinstance(each, type) else each
-    exec(compile(text, "<how the engine calls it>", "exec"), scope)
-    return scope
-
-
 class Pluggable(ABC):
     """A setting that writes itself into the text of a rule: a merit function, or a policy to ask."""
 
     @abstractmethod
     def lay_out(self, layout: "Layout", prefix: str) -> str:
-        """Add the functions that it calls and its numbers to a layout; return the expression of the rule's argument.
-
-        Parameters
-        ----------
-        layout : Layout
-            Receives the functions and the numbers.
-        prefix : str
-            The beginning of the names of its functions.
-
-        Returns
-        -------
-        str
-            The expression.
-        """
+        """Add the functions (names begin with `prefix`) and numbers that it needs; return the rule's argument."""
 
 
 class Layout:
-    """The text of the function that the engine calls, in the making, and the numbers that it is given.
-
-    Parameters
-    ----------
-    by_arm : bool
-        Whether there is a row of numbers for each arm.
-
-    Examples
-    --------
-    >>> layout = Layout(by_arm=False)
-    >>> layout.number(0.5), layout.array(np.ones(3))
-    ('params[0]', 'array_slice(params, params, 1)')
-    >>> layout.numbers({})
-    array([0.5, 3. , 6. , 1. , 1. , 1. ])
-    """
+    """The text of the function that the engine calls, in the making, and the numbers that it is given."""
 
     def __init__(self, by_arm: bool) -> None:
         self.by_arm = by_arm

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
-from fairlib.rules.jit import helper
-from fairlib.rules.snapshot import FunctionHolder
+from fairlib.rules.jit import FunctionHolder, helper
 
 Array = NDArray[np.float64]
 
@@ -95,23 +94,7 @@ class Feedback(NamedTuple):
 
 
 class Rule(FunctionHolder):
-    """A function that asks for what it needs by the names of its arguments; see `rule`.
-
-    Parameters
-    ----------
-    function : callable
-        The function.
-
-    Raises
-    ------
-    TypeError
-        If it can't be called, or takes arguments that have no name.
-
-    Examples
-    --------
-    >>> Rule(lambda width, p: None).arguments
-    ['width', 'p']
-    """
+    """A function that asks for what it needs by the names of its arguments; see `rule`."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         function = getattr(function, "function", function) if isinstance(function, Rule) else function

@@ -12,45 +12,17 @@ from fairlib.rules.argument_block import READERS
 
 @dataclass(frozen=True, eq=False)
 class CallSignature:
-    """A kind of function that the engine calls: what it may ask for, and how that is handed over.
+    """A kind of function that the engine calls: what it may ask for, and how that is handed over."""
 
-    Parameters
-    ----------
-    what : str
-        Its name in messages.
-    flat : str
-        The arguments of the function that the engine calls, the settings in `params` and memory in `state`.
-    gives : dict
-        What may be asked for by name, each with its expression in those arguments.
-    signature : numba signature
-        The types of the arguments.
-    answer : str
-        The expression around the returned value, which is put at ``{}``.
-    by_arm : bool
-        Whether a setting is a number (or a row of numbers) for each arm, of which the function is given its arm's.
-    numbers : str
-        Where the flat function finds the settings.
-    tuples : dict
-        The tuples that it may ask for, by their names, to check what is asked of them.
-    sizes : tuple of str
-        The sizes that its memory may have, besides whole numbers and settings; none if it can have no memory.
-
-    Examples
-    --------
-    >>> from fairlib.merit import VALUE
-    >>> VALUE.flat
-    'params, x'
-    """
-
-    what: str
-    flat: str
-    gives: Mapping[str, str]
-    signature: Any
-    answer: str = "{}"
-    by_arm: bool = False
-    numbers: str = "params"
-    tuples: Mapping[str, Any] = field(default_factory=dict)
-    sizes: tuple[str, ...] = ()
+    what: str  # its name in messages
+    flat: str  # the arguments of the function that the engine calls, the settings in `params` and memory in `state`
+    gives: Mapping[str, str]  # what may be asked for by name, each with its expression in those arguments
+    signature: Any  # the types of the arguments
+    answer: str = "{}"  # the expression around the returned value
+    by_arm: bool = False  # whether a setting is a number (or a row of numbers) for each arm
+    numbers: str = "params"  # where the flat function finds the settings
+    tuples: Mapping[str, Any] = field(default_factory=dict)  # those that it may ask for, by their names
+    sizes: tuple[str, ...] = ()  # those of its memory besides whole numbers and settings; none: it has no memory
 
     @property
     def compiled(self) -> Any:
