@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import os
 import pathlib
 import pkgutil
 import subprocess
@@ -13,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import zoo
 
 import fairlib as fl
 from fairlib import delays, exposure, shares
@@ -28,20 +26,6 @@ def test_so_many_arms_that_memory_is_too_small_are_refused_with_a_sentence():
         fl.check_policy(fl.ucb1(), arms=10**12)
     with pytest.raises(MemoryError, match=r"arms takes .* try it on fewer arms"):
         fl.check_policy(fl.linear.linucb(1.0), arms=10**12)
-
-
-# Rules that are others by now -----------------------------------------------------------------------------------------
-
-
-def test_a_mark_is_the_same_in_each_process():
-    code = "import sys; sys.path.insert(0, sys.argv[1]); import zoo; print(*("
-    code += "entry.make(zoo.game(entry.games[0])).bound_rule.mark for entry in zoo.ZOO.values()))"
-    here = [entry.make(zoo.game(entry.games[0])).bound_rule.mark for entry in zoo.ZOO.values()]
-    command = [sys.executable, "-c", code, str(pathlib.Path(__file__).parent)]
-    there = subprocess.run(
-        command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": "77"}
-    )
-    assert there.stdout.split() == here
 
 
 # Results --------------------------------------------------------------------------------------------------------------

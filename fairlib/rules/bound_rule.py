@@ -4,8 +4,6 @@ A short text is made that takes the engine's bare arrays apart and calls the fun
 The same text serves it compiled and interpreted.
 """
 
-import contextlib
-import hashlib
 import inspect
 import numbers
 import re
@@ -19,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from fairlib import checks
-from fairlib._version import __version__
 from fairlib.rules.argument_block import READERS, BlockCall
 from fairlib.rules.jit import (
     UndefinedError,
@@ -214,16 +211,6 @@ class BoundRule:
         return any(size in _flat_sizes(sizes) for sizes in self.rule.memory.values()) or any(
             each.bound_rule.needs(size) for each in self.settings.values() if isinstance(each, RuleOwner)
         )
-
-    @property
-    def mark(self) -> str:
-        """A mark of the rule, of the functions that it is made of, and of its settings, the same in each process."""
-        digest, names = hashlib.sha256(f"{__version__} {self.text}".encode()), self.names
-        for name in sorted(names):
-            with contextlib.suppress(OSError, TypeError):  # typed at a prompt, or no function
-                digest.update(inspect.getsource(names[name]).encode())
-        digest.update(self._laid_out.written())
-        return digest.hexdigest()
 
     def numbers(self, sizes: Mapping[str, int]) -> Array:
         """Return the settings as the flat function wants them: an array that nothing else holds."""

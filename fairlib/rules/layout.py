@@ -193,16 +193,6 @@ class Layout:
                 found.setdefault(name, []).append((starts[first], starts[last]) if as_array else (first, last))
         return found
 
-    def written(self) -> bytes:
-        """Return all numbers that do not depend on the sizes, those of merits and learners among them."""
-        said = b""
-        for each in [*self._slots, *self._arrays]:
-            if not callable(each):
-                said += np.asarray(each, dtype=np.float64).tobytes()
-            elif isinstance(getattr(each, "__self__", None), Layout):
-                said += each.__self__.written()
-        return said
-
     def length(self, sizes: Mapping[str, int]) -> int:
         """Return how long `state` must be."""
         return self._starts(sizes)[-1]
