@@ -1,7 +1,8 @@
 """Make a notebook of each chapter: to be downloaded from its page, and for JupyterLab in the folder ``notebooks/``.
 
-Whatever only the book can show is in words there: references, captions, and the chapter's number. The builder
-``notebooks``, for `make lab`, needs no chapter to have been executed.
+Whatever only the book can show is in words there: references, captions, tables that the book makes, and the chapter's
+number. What a chapter says to readers of notebooks alone is in ``{only} notebooks``. The builder ``notebooks``, for
+`make lab`, needs no chapter to have been executed.
 """
 
 import hashlib
@@ -11,11 +12,15 @@ from typing import Any
 
 import jupytext
 import nbformat
+from arena_table import card
 from nbformat import NotebookNode
 from results import destination
 from sphinx.application import Sphinx
 from sphinx.builders.dummy import DummyBuilder
 from sphinx.util import logging
+
+from fairlib import __version__
+from fairlib.arena import v1
 
 
 def notebook(page: str) -> str:
@@ -85,8 +90,45 @@ def cited(app: Sphinx, key: str, role: str) -> str:
     return f"[{said}]({address})" if address else said
 
 
+DIRECTIVE = re.compile(
+    r"^(?P<fence>`{3,}|:{3,})\{(?P<name>raw|only|grid|container|chapters|tools|arena-games)\} *(?P<title>.*)\n"
+    r"(?P<content>(?:.*\n)*?)(?P=fence)$",
+    re.MULTILINE,
+)
+
+
+def without_directives(app: Sphinx, text: str) -> str:
+    """Return text with the content of directives that JupyterLab doesn't know, or without what is only for a page."""
+
+    def plain(found: re.Match[str]) -> str:
+        name, content = found["name"], found["content"].strip()
+        if name == "container" or (name, found["title"]) == ("only", Notebooks.name):
+            return content
+        if name == "chapters":
+            return re.sub(r"^([\w-]+)", lambda each: chapter_link(app, each[0]), content, flags=re.MULTILINE)
+        if name == "tools":
+            return re.sub(r"^([\w-]+)", r"* {prf:ref}`\1`", content, flags=re.MULTILINE)
+        if name == "arena-games":
+            return "\n".join(map(game_card, v1))
+        return ""
+
+    return DIRECTIVE.sub(plain, text)
+
+
+def game_card(name: str) -> str:
+    """Return an item of a list: a game of the arena."""
+    return f"* **{name}**: {v1.about(name)}" + "".join(f"\n  * {part}: {said}" for part, said in card(name).items())
+
+
+def chapter_link(app: Sphinx, name: str) -> str:
+    """Return an item of a list: a chapter by its number and its title, as a link to its notebook."""
+    page = f"chapters/{name}"
+    number = "".join(f"{i}. " for i in above(app, page))
+    return f"* [{number}{app.env.titles[page].astext()}]({name}.ipynb)"
+
+
 def without_roles(app: Sphinx, page: str, text: str, figures: dict[str, tuple[str, str]]) -> str:
-    """Return text whose references are links or words, which any notebook can show, without the front page's buttons.
+    """Return text whose references are links or words, and whose formulas have no class, as any notebook can show it.
 
     An equation of the notebook itself is called by the number that JupyterLab gives it: it counts all of them.
     """
@@ -106,15 +148,32 @@ def without_roles(app: Sphinx, page: str, text: str, figures: dict[str, tuple[st
             return name if label in figures else f"[{name}](#{label})"
         return f"[{name}]({Path(target).name}.ipynb)" if "jupytext" in app.env.metadata[target] else name
 
-    text = re.sub(r"^(:{4,})\{grid\}.*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"\\class\{[\w-]+\}", "", text)
     text = re.sub(
         r"^\([\w-]+\)=\n+(?=(\([\w-]+\)=\n+)*`{3,}\{prf:)", "", text, flags=re.MULTILINE
     )  # there it hides the other
     return ROLE.sub(plain, text)
 
 
-def notebooks(app: Sphinx) -> dict[str, NotebookNode]:
-    """Return the chapters as notebooks, by their pages."""
+RUN = "To run this notebook, choose *Run*, *Run All Cells* from the menu. It takes about a minute."
+
+
+def needed(app: Sphinx) -> str:
+    """Return how a reader who has only a downloaded notebook gets the package at this version."""
+    url = app.config.html_theme_options.get("repository_url")
+    get = (
+        f'`pip install "fair-bandits[data] @ git+{url}@v{__version__}"`'
+        if url
+        else "unpack or clone the project of this book, and run `pip install '.[data]'` in its folder"
+    )
+    return (
+        f"It needs the package `fairlib` of this book, version {__version__}: {get}. `make lab` in the project's "
+        "folder installs everything and opens all chapters. (`pip install fairlib` brings another project.)"
+    )
+
+
+def notebooks(app: Sphinx, first: str) -> dict[str, NotebookNode]:
+    """Return the chapters as notebooks, by their pages, with a first cell that says how to run them."""
     pages = sorted(page for page in app.env.found_docs if "jupytext" in app.env.metadata[page])
     chapters = {page: jupytext.read(app.env.doc2path(page)) for page in pages}
     known = {label: at for page, chapter in chapters.items() for label, at in figures(app, page, chapter).items()}
@@ -123,7 +182,7 @@ def notebooks(app: Sphinx) -> dict[str, NotebookNode]:
         for cell in chapter.cells:
             cells.append(cell)
             if cell.cell_type == "markdown":
-                cell.source = without_roles(app, page, cell.source, known)
+                cell.source = without_roles(app, page, without_directives(app, cell.source), known)
             if "hide-input" in cell.metadata.get("tags", []):
                 cell.metadata["jupyter"] = {"source_hidden": True}  # folded there as it is here
             if figure := figure_of(cell):
@@ -131,7 +190,7 @@ def notebooks(app: Sphinx) -> dict[str, NotebookNode]:
                 cells.append(nbformat.v4.new_markdown_cell(f"*{known[figure['name']][1]}.* {said}"))
         number = "".join(f"{i}. " for i in above(app, page))
         cells[0].source = re.sub(r"^# ", f"# {number}", cells[0].source, count=1, flags=re.MULTILINE)
-        chapter.cells = cells
+        chapter.cells = [nbformat.v4.new_markdown_cell(first), *cells]
     return chapters
 
 
@@ -139,8 +198,9 @@ def write(app: Sphinx, error: Exception | None) -> None:
     """Write the notebooks, in the book or beside it."""
     if error or not (app.builder.format == "html" or app.builder.name == Notebooks.name):
         return
-    for page, chapter in notebooks(app).items():
-        if app.builder.name == Notebooks.name:
+    alone = app.builder.format == "html"  # a notebook that is downloaded, without the project
+    for page, chapter in notebooks(app, f"{RUN} {needed(app)}" if alone else RUN).items():
+        if not alone:
             leave(chapter, Path(app.srcdir) / "notebooks" / f"{Path(page).name}.ipynb")
         else:
             jupytext.write(chapter, Path(app.outdir) / notebook(page))

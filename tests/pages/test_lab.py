@@ -21,6 +21,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
+import fairlib
 from pages.browsing import ROOT, use_screen
 
 
@@ -33,6 +34,9 @@ def test_a_chapter_is_there_as_a_notebook(book: Path) -> None:
             chapter = nbformat.read(notebook, as_version=4)
             nbformat.validate(chapter)
             assert [cell.source for cell in chapter.cells if cell.cell_type == "code"] == cells
+            first = chapter.cells[0].source
+            assert f"version {fairlib.__version__}" in first, "it doesn't say which package it needs"
+            assert "`pip install fairlib` brings another project" in first
             text = "\n".join(cell.source for cell in chapter.cells if cell.cell_type == "markdown")
             for linked in re.findall(r"\]\(([\w-]+\.ipynb)\)", text):
                 assert (notebook.parent / linked).exists()
@@ -67,10 +71,25 @@ def test_notebooks_are_complete(notebooks: Path, book: Path) -> None:
         chapter, download = (
             nbformat.read(at, as_version=4) for at in (path, book / "_sources" / "chapters" / path.name)
         )
-        assert [cell.source for cell in chapter.cells] == [cell.source for cell in download.cells]
+        assert download.cells[0].source.startswith(chapter.cells[0].source)  # and goes on with what it needs
+        assert "Run All Cells" in chapter.cells[0].source
+        assert [cell.source for cell in chapter.cells[1:]] == [cell.source for cell in download.cells[1:]]
         text = "\n".join(cell.source for cell in chapter.cells if cell.cell_type == "markdown")
         roles = re.findall(r"\{([\w:]+)\}`([^`]*)`", text)
         assert {role for role, _ in roles} <= {"eq"}, "references that only the book resolves"
+
+
+def test_a_folder_of_notebooks_is_nothing_to_the_linter(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import os, sys")])
+    (tmp_path / "notebooks").mkdir()
+    nbformat.write(notebook, tmp_path / "notebooks" / "chapter.ipynb")
+    (tmp_path / "sorted.py").write_text(
+        '"""Imports."""\n\nimport notebooks  # noqa: F401\nimport numpy  # noqa: F401\n'
+    )
+    ruff = Path(sys.executable).with_name("ruff")
+    checked = subprocess.run([ruff, "check", "--no-cache", tmp_path], capture_output=True, text=True, check=False)
+    assert not checked.returncode, checked.stdout
 
 
 def test_a_reader_keeps_what_was_written_in_a_notebook(tmp_path: Path) -> None:
@@ -123,6 +142,50 @@ def lab(tmp_path: Path, notebooks: Path) -> Iterator[str]:
                 server.wait(30)
             except subprocess.TimeoutExpired:  # it may wait for a kernel without an end
                 server.kill()
+
+
+OPEN = """
+const [path, done] = arguments;
+const { commands, restored } = window.jupyterapp;
+(async () => {
+  await restored;
+  const kernelPreference = { shouldStart: false, canStart: false };
+  const chapter = await commands.execute("docmanager:open", { path, factory: "Notebook", kernelPreference });
+  await chapter.revealed;
+  const shown = () => chapter.node.querySelector(".jp-MarkdownOutput");
+  while (!shown()?.textContent.trim()) await new Promise((again) => setTimeout(again, 100));
+  const words = [];
+  const walk = document.createTreeWalker(shown(), NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) if (!walk.currentNode.parentNode.closest(".katex")) words.push(walk.currentNode.data);
+  const wrong = [...shown().querySelectorAll(".text-red-500, .katex-error")].map((box) => box.parentNode.textContent);
+  chapter.dispose();
+  done([words.join(""), wrong]);
+})().catch((error) => done(["", [String(error)]]));
+"""
+
+
+def test_jupyterlab_shows_every_notebook(lab: str, browser: webdriver.Chrome, notebooks: Path) -> None:
+    """The text is one cell here: JupyterLab renders all cells again after each, which takes minutes."""
+    use_screen(browser, 1280, 900)
+    browser.get(f"{lab}lab")
+    WebDriverWait(browser, 60).until(lambda browser: browser.execute_script("return !!window.jupyterapp"))
+    browser.set_script_timeout(100)
+    browser.get_log("browser")
+    text = notebooks.with_name("text")
+    text.mkdir()
+    found = {}
+    for path in sorted(notebooks.iterdir()):
+        chapter = nbformat.read(path, as_version=4)
+        prose = [cell.source for cell in chapter.cells if cell.cell_type == "markdown"]
+        chapter.cells = [nbformat.v4.new_markdown_cell("\n\n".join(prose))]
+        nbformat.write(chapter, text / path.name)
+        words, wrong = browser.execute_async_script(OPEN, f"text/{path.name}")
+        wrong += re.findall(r"</?[a-z]+[ >/].{0,40}", words)
+        wrong += [entry["message"] for entry in browser.get_log("browser") if "control sequence" in entry["message"]]
+        found[path.name] = wrong
+    browser.set_script_timeout(20)
+    assert len(found) > 20
+    assert not {name: wrong for name, wrong in found.items() if wrong}
 
 
 STATE = """
