@@ -189,8 +189,9 @@ def notebooks(app: Sphinx, first: str) -> dict[str, NotebookNode]:
                 said = without_roles(app, page, figure["caption"].strip(), known)
                 cells.append(nbformat.v4.new_markdown_cell(f"*{known[figure['name']][1]}.* {said}"))
         number = "".join(f"{i}. " for i in above(app, page))
-        cells[0].source = re.sub(r"^# ", f"# {number}", cells[0].source, count=1, flags=re.MULTILINE)
-        chapter.cells = [nbformat.v4.new_markdown_cell(first), *cells]
+        title = re.compile("^# (.*)$", re.MULTILINE)  # JupyterLab shows it above all else of the cell
+        cells[0].source = title.sub(lambda found: f"# {number}{found[1]}\n\n{first}", cells[0].source, count=1)  # noqa: B023
+        chapter.cells = cells
     return chapters
 
 
