@@ -6,7 +6,7 @@ import pathlib
 import platform
 from importlib import metadata
 
-__version__ = "1.0.0"
+__version__ = "2.0.0.dev0"
 
 PACKAGE = pathlib.Path(__file__).parent
 
