@@ -18,7 +18,7 @@ PACKAGE := requirements.txt $(call files,fairlib)
 BOOK := _config.yml _toc.yml benchmarks/latest.json benchmarks/arena.json $(call files,chapters)
 TESTS := pyproject.toml $(call files,tests) $(call files,benchmarks)
 
-.PHONY: help book test test-pages test-full arena bench compiler mutants figures print offline lab sphinx lock clean
+.PHONY: help book test test-pages test-full arena bench compiler figures print offline lab sphinx lock clean
 
 help:
 	@echo "make book        build the book, and say which file to open"
@@ -27,7 +27,6 @@ help:
 	@echo "make test-full   try all that is tried by samples: bounds and properties (hours)"
 	@echo "make arena       play all games of the arena anew, and store what came of it (ten minutes)"
 	@echo "make bench       measure what a round costs, against C and other projects (a quarter of an hour; needs a C compiler)"
-	@echo "make mutants     plant 400 mistakes in the package, one at a time, and count those that no test notices (hours)"
 	@echo "make figures     play the papers' figures as often as they did, and compare them with the book's (slow)"
 	@echo "make print       make a PDF and an EPUB of the book, and a PDF of the note (needs Chromium or Google Chrome)"
 	@echo "make offline     pack the book into one zip whose pages open from a disk"
@@ -123,11 +122,6 @@ _build/bench/peers.done: .venv/lock.done benchmarks/requirements.txt benchmarks/
 	@grep -v '^#' benchmarks/peers.txt | while read -r peer; do _build/bench/peers/bin/pip install --quiet "$$peer" \
 		|| echo "$$peer does not install here, and is left out"; done
 	@touch $@
-
-# What changes the sources stands outside of .venv, which is the lock and nothing else.
-mutants: .venv/lock.done
-	@$(BIN)/pip install --quiet --target _build/mutants/tools cosmic-ray==8.7.0 coverage==7.17.3
-	@PYTHONPATH=_build/mutants/tools:. $(BIN)/python tests/mutation/mutants.py
 
 # The book is not built for it, and stays as it is: the chapters of the figures are run with other luck (paper_figures.py).
 figures: .venv/lock.done

@@ -29,9 +29,6 @@ PEERS = [
     each for each in (ROOT / "benchmarks" / "peers.txt").read_text(encoding="utf-8").splitlines() if each[0] != "#"
 ]
 
-# What tests/mutation/mutants.py imports, from a folder of its own.
-MUTANTS = re.findall(r"cosmic-ray==[\d.]+", (ROOT / "Makefile").read_text(encoding="utf-8"))
-
 # Who imports, and which of the lists in pyproject.toml has to name what is imported there.
 CORE = PROJECT["dependencies"]
 DATA, BOOK, TEST = (PROJECT["optional-dependencies"][name] for name in ("data", "book", "test"))
@@ -39,7 +36,7 @@ SCOPES = {
     "fairlib": ("fairlib/**/*.py", CORE),
     "cells": ("chapters/*.md", CORE + BOOK),
     "extensions": ("chapters/extensions/**/*.py", CORE + BOOK),
-    "tests": ("tests/**/*.py", CORE + BOOK + TEST + MUTANTS),
+    "tests": ("tests/**/*.py", CORE + BOOK + TEST),
     "benchmarks": ("benchmarks/*.py", CORE + BOOK + TEST + PEERS),
 }
 
@@ -156,65 +153,6 @@ def workflow(name: str = "ci") -> dict[str, Any]:
     path = ROOT / ".github" / "workflows" / f"{name}.yml"
     read: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return read
-
-
-def test_every_action_is_pinned_by_a_commit_and_every_job_ends() -> None:
-    for path in (ROOT / ".github" / "workflows").iterdir():
-        text = path.read_text(encoding="utf-8")
-        used = re.findall(r"\buses: (.*)", text)
-        assert used
-        assert [each for each in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each)] == []
-        jobs = yaml.safe_load(text)["jobs"]
-        assert [name for name, job in jobs.items() if not job.get("timeout-minutes")] == []
-
-
-def test_windows_is_tried_with_the_lines_of_the_readme() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    lines = re.findall(r"Without make.*?```\n(.*?)```", readme, re.DOTALL)[0].splitlines()
-    commands = [each.strip() for line in lines for each in line.partition(" # ")[0].split("&&")]
-    steps = [step["run"] for step in workflow()["jobs"]["windows"]["steps"] if "run" in step]
-    assert commands[0] == "python3 -m venv .venv"
-    assert steps == [each.replace("python3", "python").replace(".venv/bin/", ".venv\\Scripts\\") for each in commands]
-
-
-FORMS = [path for path in sorted((ROOT / ".github" / "ISSUE_TEMPLATE").iterdir()) if path.name != "config.yml"]
-
-
-@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
-def test_a_form_is_what_github_takes(path: Path) -> None:
-    """See 'Syntax for GitHub's form schema' in its documentation."""
-    form = yaml.safe_load(path.read_text(encoding="utf-8"))
-    assert {"name", "description", "body"} <= form.keys() <= {"name", "description", "title", "labels", "body"}
-    asked = [element for element in form["body"] if element["type"] != "markdown"]
-    assert asked
-    assert len({element["id"] for element in asked}) == len(asked)
-    assert len({element["attributes"]["label"] for element in asked}) == len(asked)
-    for element in form["body"]:
-        assert element.keys() <= {"type", "id", "attributes", "validations"}
-        allowed = {
-            "markdown": {"value"},
-            "input": {"label", "description", "placeholder", "value"},
-            "textarea": {"label", "description", "placeholder", "value", "render"},
-            "dropdown": {"label", "description", "multiple", "options", "default"},
-        }[element["type"]]
-        assert element["attributes"].keys() <= allowed
-        assert all(isinstance(text, str) for text in element["attributes"].get("options", []))
-        assert element.get("validations", {}).keys() <= {"required"}
-
-
-def test_there_is_a_form_for_each_kind_of_issue() -> None:
-    assert [path.stem for path in FORMS] == ["policy", "question", "slip"]
-    config = yaml.safe_load((ROOT / ".github" / "ISSUE_TEMPLATE" / "config.yml").read_text(encoding="utf-8"))
-    assert config.keys() <= {"blank_issues_enabled", "contact_links"}
-
-
-def test_hooks_run_what_the_lock_installs() -> None:
-    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
-    assert [repository["repo"] for repository in config["repos"]] == ["local"]
-    hooks = {hook["id"]: hook for hook in config["repos"][0]["hooks"]}
-    assert {hook["language"] for hook in hooks.values()} == {"system"}
-    commands = {hook["entry"].partition(" ")[0] for hook in hooks.values()}
-    assert {command.removeprefix(".venv/bin/") for command in commands} - names(TEST) == {"git"}
 
 
 @pytest.mark.parametrize("scope", ["fairlib", "extensions", "tests", "benchmarks"])
