@@ -8,7 +8,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from arena_table import RECORD
+from numpy.typing import NDArray
 
 import fairlib as fl
 from fairlib import arena
@@ -41,15 +43,32 @@ def rows(found: fl.Comparison) -> list[list[Any]]:
     return made
 
 
+def undominated(means: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which policies no other beats in one of two losses without losing in the other."""
+    tie = 1e-9 * np.abs(means).max(axis=-1)[..., None, None]  # sums in another order may differ by as much
+    beyond = means[..., :, None] - means[..., None, :]  # of the other's loss
+    beaten = np.all(beyond <= tie, axis=-3) & np.any(beyond < -tie, axis=-3)
+    return np.asarray(~np.any(beaten, axis=-2))
+
+
+def front(found: fl.Comparison, game: str, first: str, second: str) -> dict[str, float]:
+    """Return who is on the Pareto front of two losses, and in what share of 1,000 resamples of the runs."""
+    pair = [found.values(game, each) for each in (first, second)]
+    losses = np.stack([np.asarray(each, np.float64) for each in pair])
+    drawn = np.random.default_rng(0).multinomial(found.runs, np.full(found.runs, 1 / found.runs), 1000)
+    kept = undominated(np.einsum("sr,mrp->smp", drawn / found.runs, losses)).mean(axis=0)
+    on = undominated(losses.mean(axis=1))
+    return {policy: float(share) for policy, share, there in zip(pair[0], kept, on, strict=True) if there}
+
+
 def fronts(found: fl.Comparison) -> list[list[Any]]:
     """Return who is on which front, and in what share of the resamples."""
     return [
-        [found.horizon, game, first, second, policy, float(row["kept"])]
+        [found.horizon, game, first, second, policy, kept]
         for game in found.games
         for first, second in FRONTS
         if second in found.measures(game)
-        for policy, row in found.front(game, first, second).iterrows()
-        if row["front"]
+        for policy, kept in front(found, game, first, second).items()
     ]
 
 

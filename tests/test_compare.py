@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from arena_record import front
 from scipy import stats
 
 import fairlib as fl
@@ -109,37 +110,21 @@ def test_equals_are_told_apart_as_rarely_as_is_said():
 
 def test_more_reward_is_better_and_less_of_all_else(made):
     assert made.ranks("plain", "reward").index[0] == made.ranks("plain", "regret").index[0]
-    front = made.front("plain", "reward", "regret")
-    assert front["front"].sum() == front.loc[["UCB1", "again"]]["front"].sum() == 2
 
 
 def test_sums_in_another_order_are_a_tie():
     alike = of_runs(one=[1000.0] * 20, other=[1000.0 + 1e-12] * 20)
     assert alike.ranks("game", "regret")[["best", "worst"]].to_numpy().tolist() == [[1, 2], [1, 2]]
-    assert alike.front("game", "regret", "reward")["front"].all()
+    assert len(front(alike, "game", "regret", "regret")) == 2
     assert alike.table("regret")["game"].tolist() == ["1,000", "1,000"]
 
 
 def test_the_front_and_how_surely(made):
     steady = of_runs(good=[1.0, 1.1] * 10, bad=[2.0, 2.1] * 10, same=[1.1, 1.0] * 10)
-    front = steady.front("game", "regret", "reward")
-    assert front["front"].to_dict() == {"good": True, "bad": False, "same": True}
-    assert front.loc["bad", "kept"] == 0
-    assert 0.4 < front.loc["good", "kept"] < 0.75  # as often as `same` has no smaller mean in a resample
-    front = made.front("owed", "regret", "deficit")
-    assert front["front"].to_dict() == {"chance": False, "UCB1": True, "again": True, "FAIR-UCB": True}
-    assert (front["kept"] == front["front"]).all()
-
-
-def test_the_profile_counts_games_within_a_factor():
-    results, losses = {}, {("a", "one"): 1, ("a", "two"): 2, ("b", "one"): 9, ("b", "two"): 3, ("c", "one"): 5}
-    for pair, loss in losses.items():
-        column = np.full((20, 1), float(loss))
-        results[pair] = fl.Result(np.array([10]), np.full((20, 1, 2), 5), column, column)
-    profile = Comparison(10, results, {}).profile("regret")
-    assert profile.index.tolist() == [1, 2, 3]
-    assert profile["one"].tolist() == [2 / 3, 2 / 3, 1]
-    assert profile["two"].tolist() == [1 / 3, 2 / 3, 2 / 3]
+    found = front(steady, "game", "regret", "regret")
+    assert found.keys() == {"good", "same"}
+    assert 0.4 < found["good"] < 0.75  # as often as `same` has no smaller mean in a resample
+    assert front(made, "owed", "regret", "deficit") == {"UCB1": 1, "again": 1, "FAIR-UCB": 1}
 
 
 def test_cells_have_as_many_digits_as_the_error_allows():
@@ -153,30 +138,6 @@ def test_cells_have_as_many_digits_as_the_error_allows():
     assert [len(cells["fine"].split(" ± ")[i].partition(".")[2]) for i in (0, 1)] == [5, 5]
     assert cells["wide"].count(",") == 1
     assert "." not in cells["wide"]
-
-
-def test_bold_is_who_is_surely_close_to_the_best_and_never_noise():
-    noise = [100.0, 200.0] * 20
-    text = of_runs(best=[100.0] * 40, close=[104.0] * 40, off=[106.0] * 40, noisy=[each - 49 for each in noise]).latex(
-        "regret"
-    )
-    bold = {line.split(" & ")[0] for line in text.splitlines() if "mathbf" in line}
-    assert bold == {"best", "close"}
-
-
-def test_tables_are_safe_to_paste():
-    made = fl.compare({r"a_b^2 \& <i>c</i>": fl.uniform()}, {"50%": PLAIN}, 50, runs=20)
-    assert r"a\_b\textasciicircum{}2 \textbackslash{}\& <i>c</i>" in made.latex("regret")
-    assert r" & 50\% \\" in made.latex("regret")
-    assert "&lt;i&gt;" in made.table("regret").to_html()
-
-
-def test_the_picture_has_a_point_for_each_policy(made):
-    figure = made.plot("owed", "regret", "deficit")
-    axes = figure.axes[0]
-    assert [each.get_text() for each in axes.texts] == list(POLICIES)
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("regret", "deficit")
-    assert {each.lines[0].get_marker() for each in axes.containers} == {"o", "x"}
 
 
 @pytest.mark.parametrize(
@@ -208,13 +169,11 @@ def test_unknown_games_and_measures_are_refused_by_name(made):
     with pytest.raises(ValueError, match="game must be one of 'owed', 'plain', not 'else'"):
         made.measures("else")
     with pytest.raises(ValueError, match="measure must be one of 'plain', reward, regret, not 'deficit'"):
-        made.front("plain", "regret", "deficit")
+        made.values("plain", "deficit")
     with pytest.raises(
         ValueError, match="measure must be one of reward, regret, r_regret, violation, deficit, not 'no'"
     ):
         made.table("no")
-    with pytest.raises(ValueError, match="measure must be a loss, not 'reward'"):
-        made.profile("reward")
 
 
 def test_a_measure_that_some_games_lack_has_no_column_for_them(made):

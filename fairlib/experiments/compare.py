@@ -22,7 +22,6 @@ from fairlib.experiments.statistics import estimate, paired_t
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 __all__ = ["Comparison", "compare"]
 
@@ -30,14 +29,8 @@ _Maker = AnyPolicy | Callable[[Any, int], AnyPolicy]
 Name = Annotated[str, checks.Text()]
 Level = Annotated[float, checks.Real(above=0, below=1)]
 
-_RESAMPLES = 1000  # of the runs, for a front
-_ON_FRONT = 0.95  # of the resamples: from this share on a policy is surely on the front
 _SAME = 1e-9  # of the largest: sums in another order may differ by this much
-_CLOSE = 0.05  # of the lowest mean: a policy that is surely this close is in bold as well
-_ESCAPES = str.maketrans(
-    {letter: f"\\{letter}" for letter in "&%$#_{}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-)
+_CLOSE = 0.05  # of the lowest mean
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -222,85 +215,6 @@ class Comparison:
         return found.sort_values("mean", ascending=measure != "reward", kind="stable")
 
     @checked
-    def front(self, game: Name, first: Name, second: Name) -> "pd.DataFrame":
-        """Return which policies are on the Pareto front of two measures, and how surely.
-
-        A policy is on the front if no other has means that are at least as good in both measures and better in one.
-
-        Parameters
-        ----------
-        game, first, second : str
-            The names of the game and of the two measures.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each policy: the two means, `front`, whether it is on the front, and `kept`, the fraction of 1,000
-            resamples of the runs in which it is.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If there is no such game or measure.
-
-        Examples
-        --------
-        >>> import fairlib as fl
-        >>> from fairlib.shares import SharedBandit, fair_ucb
-        >>> game = SharedBandit(fl.bernoulli([0.5, 0.9]), shares=[0.25, 0.25])
-        >>> policies = [fl.uniform(), fl.ucb1(), fair_ucb([0.25, 0.25])]
-        >>> compare(policies, game, 1000, runs=50).front("game", "regret", "deficit")["front"].to_dict()
-        {'uniform': False, 'UCB1': True, 'FAIR-UCB': True}
-        """
-        pair = [self.values(game, each) for each in (first, second)]
-        losses = np.stack([_as_losses(measure, runs) for measure, runs in zip((first, second), pair, strict=True)])
-        drawn = np.random.default_rng(0).multinomial(self.runs, np.full(self.runs, 1 / self.runs), _RESAMPLES)
-        kept = _undominated(np.einsum("sr,mrp->smp", drawn / self.runs, losses)).mean(axis=0)
-        found = pair[0].mean().to_frame(first)
-        found[second] = pair[1].mean()
-        found["front"], found["kept"] = _undominated(losses.mean(axis=1)), kept
-        return found
-
-    @checked
-    def profile(self, measure: Name) -> "pd.DataFrame":
-        """Return the performance profile of a loss: in how many games each policy is within a factor of the best.
-
-        Parameters
-        ----------
-        measure : str
-            The name of the measure; games that lack it do not count, nor those in which the lowest mean is 0 or
-            negative.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each factor that occurs, from 1 on, and a column for each policy: the share of the games in which
-            its mean is at most so many times the lowest. A game that it does not fit counts against it.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If there is no game in which the measure is positive for all policies, or it is the reward.
-
-        Examples
-        --------
-        >>> import fairlib as fl
-        >>> games = {str(gap): fl.Bandit(fl.bernoulli([0.5, 0.5 + gap])) for gap in (0.1, 0.4)}
-        >>> compare([fl.uniform(), fl.ucb1()], games, 1000, runs=20).profile("regret").loc[1].to_dict()
-        {'uniform': 0.0, 'UCB1': 1.0}
-        """
-        import pandas as pd
-
-        if measure == "reward":
-            raise ValueError("measure must be a loss, not 'reward'")
-        means = {game: self.values(game, measure).mean() for game in self.games if measure in self.measures(game)}
-        ratios = pd.DataFrame({game: each / each.min() for game, each in means.items() if each.min() > 0}).T
-        if ratios.empty:
-            raise ValueError(f"measure must be positive for all policies of some game, which {measure!r} is not")
-        factors = sorted({1.0, *ratios.stack().dropna()})
-        return pd.DataFrame([(ratios <= factor).mean() for factor in factors], index=pd.Index(factors, name="factor"))
-
-    @checked
     def table(self, measure: Name) -> "pd.DataFrame":
         """Return a measure as a readable table: means with their errors; `table(...).to_html()` makes it HTML.
 
@@ -339,116 +253,6 @@ class Comparison:
         names = dict.fromkeys(name for _, name in self.results)
         rows = [name for name in names if any(name in cells for cells in said.values())]
         return pd.DataFrame(said, index=rows).fillna("")
-
-    @checked
-    def latex(self, measure: Name) -> str:
-        r"""Return a measure as a table for LaTeX, with the rules of the package booktabs.
-
-        In each game the best mean is in bold, and every other that is `close` to it (see `ranks`).
-
-        Parameters
-        ----------
-        measure : str
-            The name of the measure.
-
-        Returns
-        -------
-        str
-            The table.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If no game has the measure.
-
-        Examples
-        --------
-        >>> import fairlib as fl
-        >>> game = fl.Bandit(fl.bernoulli([0.5, 0.9]))
-        >>> print(compare([fl.uniform(), fl.ucb1()], game, 1000, runs=20).latex("regret"))
-        \begin{tabular}{lr}
-        \toprule
-         & game \\
-        \midrule
-        uniform & $200.0 \pm 1.3$ \\
-        UCB1 & $\mathbf{20.8 \pm 1.4}$ \\
-        \bottomrule
-        \end{tabular}
-        """
-        cells = self.table(measure)
-        runs = {game: self.values(game, measure) for game in cells}
-        bold = {game: each.columns[_close_to_best(_as_losses(measure, each))] for game, each in runs.items()}
-        lines = [" & ".join(["", *map(_escaped, cells)])]
-        for name, row in cells.iterrows():
-            line = [_escaped(str(name))]
-            for game, cell in row.items():
-                number = cell.replace("±", r"\pm").replace(",", "{,}")
-                if name in bold[game]:
-                    number = f"\\mathbf{{{number}}}"
-                line.append(f"${number}$" if number else "")
-            lines.append(" & ".join(line))
-        head, *body = [f"{line} \\\\" for line in lines]
-        columns = "l" + "r" * cells.shape[1]
-        return "\n".join(
-            [
-                f"\\begin{{tabular}}{{{columns}}}",
-                r"\toprule",
-                head,
-                r"\midrule",
-                *body,
-                r"\bottomrule",
-                r"\end{tabular}",
-            ]
-        )
-
-    @checked
-    def plot(self, game: Name, first: Name, second: Name) -> "Figure":
-        """Draw two measures of a game against each other, with their Pareto front.
-
-        Parameters
-        ----------
-        game, first, second : str
-            The names of the game and of the two measures.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            A point for each policy, with standard errors: full if it is on the front in 95 per cent of the resamples of
-            `front`, a ring if it is on the front by its means only, and a cross if it is not.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If there is no such game or measure.
-
-        Examples
-        --------
-        >>> import fairlib as fl
-        >>> game = fl.Bandit(fl.bernoulli([0.5, 0.9]))
-        >>> figure = compare([fl.uniform(), fl.ucb1()], game, 100, runs=20).plot("game", "regret", "reward")
-        >>> figure.axes[0].get_xlabel()
-        'regret'
-        """
-        from matplotlib.figure import Figure
-
-        front = self.front(game, first, second)
-        errors = [self.values(game, each).sem() for each in (first, second)]
-        figure = Figure(figsize=(6.4, 4.4), layout="constrained")
-        axes = figure.subplots()
-        for name, row in front.iterrows():
-            sure = row["front"] and row["kept"] >= _ON_FRONT
-            axes.errorbar(
-                row[first],
-                row[second],
-                xerr=errors[0][name],
-                yerr=errors[1][name],
-                fmt="o" if row["front"] else "x",
-                color="#0072b2" if row["front"] else "#6b7280",
-                markerfacecolor=None if sure else "none",
-            )
-            axes.annotate(str(name), (row[first], row[second]), (5, 4), textcoords="offset points", fontsize=9)
-        axes.set(xlabel=first.replace("_", " "), ylabel=second.replace("_", " "), title=game)
-        return figure
 
     def __repr__(self) -> str:
         policies = len({name for _, name in self.results})
@@ -623,14 +427,6 @@ def _surely_better(losses: NDArray[np.float64], level: float) -> NDArray[np.bool
     return better
 
 
-def _undominated(means: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which policies are on the front, for means of shape (..., 2, policies)."""
-    tie = _SAME * np.abs(means).max(axis=-1)[..., None, None]
-    beyond = means[..., :, None] - means[..., None, :]  # of the other's loss
-    beaten = np.all(beyond <= tie, axis=-3) & np.any(beyond < -tie, axis=-3)
-    return np.asarray(~np.any(beaten, axis=-2))
-
-
 def _close_to_best(losses: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which policies are best, or surely within `_CLOSE` of the best, for losses of shape (runs, policies)."""
     best = losses[:, losses.mean(axis=0).argmin()]
@@ -644,10 +440,6 @@ def _said(runs: "pd.Series[float]") -> str:
     if np.ptp(runs) <= _SAME * max(1.0, abs(found.mean)):
         return f"{found.mean:,.4g}" if abs(found.mean) < 1000 else f"{found.mean:,.0f}"
     return f"{found:,.{max(0, 1 - math.floor(math.log10(found.error)))}f}"
-
-
-def _escaped(text: str) -> str:
-    return text.translate(_ESCAPES)
 
 
 def _many(count: int, one: str, more: str) -> str:
