@@ -1,52 +1,17 @@
-"""The benchmarks: their record is whole and tells nothing of whose machine it was, and all of them run."""
+"""The benchmarks: all of them run, and a fit finds a power."""
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-import zoo
 
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "benchmarks"
-LATEST = BENCHMARKS / "latest.json"
 COMPILER = os.environ.get("CC", "cc")
-
-
-@pytest.fixture(scope="module")
-def latest() -> Any:
-    return json.loads(LATEST.read_text(encoding="utf-8"))
-
-
-def test_every_policy_is_measured_and_every_loop_plays_what_it_measures(latest):
-    assert {row["policy"] for row in latest["rounds"]} == set(zoo.ZOO)
-    names = re.search(r"names\[KINDS\] = \{(.*?)\}", (BENCHMARKS / "loops.c").read_text(encoding="utf-8"), re.DOTALL)
-    assert names
-    loops = set(re.findall(r'"([\w-]+)"', names[1]))
-    assert {row["loop"] for row in latest["rounds"]} == loops
-    assert {row["loop"] for row in latest["agreement"]} == loops
-    assert all(row["apart"] < 4 for row in latest["agreement"])
-
-
-def test_the_record_says_what_it_was_measured_on(latest):
-    made = latest["made"]
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", made["date"])
-    assert re.fullmatch(r"[0-9a-f]{12}", made["commit"])
-    assert made.keys() == {"date", "commit", "processor", "processors", "system", "compiler", "versions"}
-    assert all(made.values())
-    assert made["versions"].keys() >= {"Python", "numpy", "numba", "fair-bandits"}
-    for group in ("growth", "processors", "sweeps", "first result", "memory", "peers", "products"):
-        assert latest[group], f"nothing was measured of {group}: make bench, without ONLY"
-    assert {row["what"] for row in latest["growth"]} == {"T", "K", "L", "d", "runs"}
-
-
-def test_there_is_no_path_in_the_record():
-    assert not re.search(r"[\"' ](/|[A-Z]:\\\\|~)\w", LATEST.read_text(encoding="utf-8"))
 
 
 @pytest.mark.skipif(not shutil.which(COMPILER), reason="there is no C compiler")

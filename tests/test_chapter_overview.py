@@ -13,8 +13,6 @@ ROOT = Path(__file__).parents[1]
 CHAPTERS = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "chapters").glob("*.md")}
 PARTS = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["parts"]
 ORDER = [Path(each["file"]).name for part in PARTS if part.get("numbered") for each in part["chapters"]]
-SECTION = re.compile(r"^#{1,3} (.*)\n((?:(?!^#{1,3} ).*\n?)*)", re.MULTILINE)
-STAGE = re.compile(r"^## .*\((\d+) minutes\)\n((?:(?!^## ).*\n?)*)", re.MULTILINE)
 CONTENTS = """
 # Contents
 
@@ -98,24 +96,3 @@ def test_chapters_need_only_earlier_ones_of_the_papers():
         labels = re.findall(r"\{ref\}`(?:[^`<]*<)?([\w-]+)", needs[1] if needs else "")
         later = ORDER[ORDER.index(name) :]
         assert not {each for each in labels if each in later}, name
-
-
-def words(label: str) -> int:
-    """Count the words of the section that has a label, without code."""
-    (text,) = [text for text in CHAPTERS.values() if f"({label})=\n" in text]
-    lines = text[text.index(f"({label})=\n") :]
-    section = next(SECTION.finditer(lines))
-    assert not section[0].startswith("# "), label
-    text = re.sub(r"^```\{code-cell\}.*?^```$", "", section[2], flags=re.MULTILINE | re.DOTALL)
-    return len(re.sub(r"^(`{3,}|:{3,}|:[\w-]+:|\([\w-]+\)=|<!--).*$", "", text, flags=re.MULTILINE).split())
-
-
-def test_ninety_minutes_are_enough():
-    stages = STAGE.findall(CHAPTERS["ninety-minutes"])
-    for minutes, text in stages:
-        read = text[text.index("**Read**") :].partition("\n\n")[0]
-        here = sum(map(words, re.findall(r"\{ref\}`([\w-]+)`", read))) / 100
-        assert here + text.count("**Touch**") + 5 * text.count("**Do**") <= int(minutes) + 0.5, (text[:60], here)
-    assert len(stages) == 6
-    assert sum(int(minutes) for minutes, _ in stages) <= 90
-    assert sum(text.count("**Do**") for _, text in stages) == 3

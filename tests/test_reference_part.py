@@ -10,7 +10,6 @@ from pathlib import Path
 
 import answers
 import execution
-import figure_gallery
 import flashcards
 import numpy as np
 import proof_graph
@@ -23,8 +22,6 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
-
-import fairlib.data
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = {
@@ -105,13 +102,6 @@ def test_an_answer_that_is_off_is_not_in_the_solution():
     words, printed = solution("ex-bill")
     assert not any(abs(each - 10_300) <= 0.5 for each in numbers(words + printed))
     assert any(abs(each - 10_200) <= 0.5 for each in numbers(words + printed))
-
-
-def test_many_exercises_check_themselves():
-    assert len({row["exercise"] for row in ANSWERS}) >= 40
-    labels = [label for text in CHAPTERS.values() for label in re.findall(r"\{exercise\}.*\n:label: (\S+)", text)]
-    assert {row["exercise"] for row in ANSWERS} <= set(labels)
-    assert len({(row["exercise"], row["asked"]) for row in ANSWERS}) == len(ANSWERS)
 
 
 def alone(folder: Path, body: str, script: str) -> str:
@@ -465,114 +455,12 @@ def test_our_own_statements_are_there_once(row):
     assert sum(f"\n:label: {row['label']}\n" in text for text in CHAPTERS.values()) == 1
 
 
-def test_every_chapter_that_proves_has_a_map():
-    proving = {name for name, text in CHAPTERS.items() if "{prf:proof}" in text}
-    assert set(re.findall(r"^```\{proofs\} (\S+)$", CHAPTERS["results"], re.MULTILINE)) == proving
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # Every figure
-
-RUN = [item for item in rows("items.csv") if item["kind"] in ("figure", "experiment")]
-
-
-def test_every_figure_and_experiment_has_what_the_paper_says():
-    claims = figure_gallery.claims(ROOT)
-    assert list(claims) == [item["id"] for item in RUN]
-    for item in RUN:
-        claim = claims[item["id"]]["claim"]
-        assert "“" in claim or claim == "As of Figure 5.", "the paper's own words"
-        assert claim.count("“") == claim.count("”")
-    assert set(re.findall(r"^```\{every-figure\} (\S+)$", CHAPTERS["figures"], re.MULTILINE)) == {
-        item["paper"] for item in RUN
-    }
-
-
-@pytest.mark.parametrize("item", RUN, ids=lambda item: item["id"])
-def test_pictures_are_drawn(item):
-    chapters = "\n".join(CHAPTERS.values())
-    cells = re.findall(r"^```\{code-cell\}.*?^```$", chapters, re.MULTILINE | re.DOTALL)
-    named = {name: cell for cell in cells for name in re.findall(r"^\s*:?name: (\S+)$", cell, re.MULTILINE)}
-    for name in filter(None, map(str.strip, figure_gallery.claims(ROOT)[item["id"]]["pictures"].split(";"))):
-        assert re.search(r"plt.show\(\)|explore\(", named[name]), f"{name} draws nothing"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The data, the courses, the state
-
-
-DATA = CHAPTERS["figures"].partition("\n(data)=\n")[2]
-
-
-def test_the_data_page_has_the_checksums_and_the_loaders():
-    code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "fairlib" / "data").glob("*.py"))
-    hashes = re.compile(r"\b[0-9a-f]{64}\b")
-    assert sorted(hashes.findall(DATA)) == sorted(hashes.findall(code))
-    loaders = set(re.findall(r"fairlib\.data\.(\w+)", DATA))
-    assert loaders <= set(fairlib.data.__all__)
-    wanted = {
-        name for name in fairlib.data.__all__ if name.startswith("read_") or name.endswith(("_mediamill", "_today"))
-    }
-    assert wanted | {"yeast", "twoyear", "criteo_arms", "mediamill"} <= loaders
-    assert "| Read by" not in (ROOT / "README.md").read_text(encoding="utf-8"), "the table stands in two places"
-
-
-def test_the_data_page_says_where_data_are_used():
-    for part in re.split(r"^#### ", DATA, flags=re.MULTILINE)[1:]:
-        for line in ("*What:*", "*Source:*", "*Terms:*", "*Checksum", "*Read by*", "*Used in*"):
-            assert f"* {line}" in part, part[:30]
-        loaders = re.findall(r"data\.(\w+)", part.partition("*Read by*")[2].partition("*Used in*")[0])
-        said = set(re.findall(r"\{ref\}`([\w-]+)`", part.partition("*Used in*")[2]))
-        code = {
-            name: "".join(re.findall(r"^```\{code-cell\}.*?^```$", text, re.MULTILINE | re.DOTALL))
-            for name, text in CHAPTERS.items()
-        }
-        assert said == {name for name in code if any(re.search(rf"\b{each}\(", code[name]) for each in loaders)}, part[
-            :30
-        ]
-
-
-def test_a_course_names_what_there_is():
-    meetings = re.findall(r"^\d\. \*\*.*?(?=^\d\. |^## |^$)", CHAPTERS["teaching"], re.MULTILINE | re.DOTALL)
-    assert len(meetings) == 4 + 8 + 4
-    for meeting in meetings:
-        if "as above" in meeting:
-            continue
-        (minutes,) = map(int, re.findall(r"\((\d\d) minutes\)", meeting))
-        (chapter,) = re.findall(r"\{ref\}`([\w-]+)`", meeting)
-        assert "* Goal: " in meeting
-        done, _, stated = (re.findall(r"\{prf:ref\}`([\w-]+)`", part) for part in meeting.partition("Stated:"))
-        assert done
-        assert 10 * len(done) + 5 * len(stated) <= minutes <= 65, meeting
-        flat = " ".join(re.sub(r"^ +\* ", "", meeting, flags=re.MULTILINE).split())
-        sections = re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", flat)
-        _, *parts = re.split(r"^(#{2,3}) (.*)$", CHAPTERS[chapter], flags=re.MULTILINE)
-        assert sections
-        assert [name for name in sections if name not in parts[1::3]] == [], chapter
-        lectured, whole = "", False
-        for level, name, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-            whole = name in sections if level == "##" else whole
-            lectured += text if whole or name in sections else ""
-        proved = re.findall(r"^:label: (\S+)\n(?:(?!:label:).*\n)*?`+\{prf:proof\}", lectured, re.MULTILINE)
-        assert [label for label in done if label not in proved] == [], chapter
-        exercises = re.findall(r"\{numref\}`([\w-]+)`", meeting)
-        assert len(exercises) >= 2
-        assert all(f"\n:label: {label}\n" in CHAPTERS[chapter] for label in exercises)
-
-
-def test_what_is_named_for_teaching_exists_and_marks_add_up():
-    text = CHAPTERS["teaching"]
-    named = set(re.findall(r"\{(?:numref|prf:ref)\}`([\w-]+)`", text))
-    known = {label for each in CHAPTERS.values() for label in re.findall(r"^:label: (\S+)$", each, re.MULTILINE)}
-    assert named <= known
-    sets = re.findall(r"^\| \d \| \d \| (.*) \|$", text, re.MULTILINE)
-    assert [sum(map(int, re.findall(r"\((\d+)\)", each))) for each in sets] == [20, 20, 20]
-    labels = re.findall(r"\{numref\}`([\w-]+)`", " ".join(sets))
-    assert len(labels) == len(set(labels))
-    solved = "".join(CHAPTERS.values())
-    assert all(re.search(rf"\{{solution(?:-start)?\}} {label}\n", solved) for label in labels)
-    *questions, _ = re.split(r"^## Recall", text, flags=re.MULTILINE)[0].split("```{admonition} Solution\n")
-    assert [sum(map(int, re.findall(r"\((\d+) marks\)", each))) for each in questions] == [12] * 5
 
 
 def test_the_solutions_of_the_exam_are_right():
@@ -600,13 +488,6 @@ def test_the_solutions_of_the_exam_are_right():
     u, v = np.meshgrid(grid, grid)
     assert np.where(u > v, u, 0.5 + 0.2 * v).mean() == pytest.approx(0.65, abs=5e-4)
     assert np.maximum(u, 0.5 + 0.2 * v).mean() == pytest.approx(0.682, abs=5e-4)
-
-
-def test_the_open_questions_are_all_named():
-    exercises = [label for text in CHAPTERS.values() for label in re.findall(r"\(open(?: ★+)?\)\n:label: (\S+)", text)]
-    assert len(exercises) >= 10
-    named = re.findall(r"^\* \{numref\}`([\w-]+)`", CHAPTERS["results"], re.MULTILINE)
-    assert sorted(named) == sorted(exercises)
 
 
 def test_scripts_of_the_shelf_ask_for_nothing():
