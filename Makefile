@@ -18,39 +18,25 @@ PACKAGE := requirements.txt $(call files,fairlib)
 BOOK := _config.yml _toc.yml benchmarks/latest.json benchmarks/arena.json $(call files,chapters)
 TESTS := pyproject.toml $(call files,tests) $(call files,benchmarks)
 
-.PHONY: help book test test-pages test-full arena bench compiler figures print offline lab sphinx lock clean
+.PHONY: help book test test-pages test-full arena bench compiler figures print offline lab lock clean
 
-help:
-	@echo "make book        build the book, and say which file to open"
-	@echo "make test        run every chapter and the package's tests, load each page, and check code and types"
-	@echo "make test-pages  try the pages: on phones, by hand, on paper, in JupyterLab, for readers who can't see them"
-	@echo "make test-full   try all that is tried by samples: bounds and properties (hours)"
-	@echo "make arena       play all games of the arena anew, and store what came of it (ten minutes)"
-	@echo "make bench       measure what a round costs, against C and other projects (a quarter of an hour; needs a C compiler)"
-	@echo "make figures     play the papers' figures as often as they did, and compare them with the book's (slow)"
-	@echo "make print       make a PDF and an EPUB of the book, and a PDF of the note (needs Chromium or Google Chrome)"
-	@echo "make offline     pack the book into one zip whose pages open from a disk"
-	@echo "make lab         open the chapters as notebooks in JupyterLab"
-	@echo "make sphinx      build the book once more, without Jupyter Book, into _build/sphinx/html"
-	@echo "make lock        compile requirements.txt from pyproject.toml (needs uv)"
-	@echo "make clean       remove everything that was built or installed"
+help: ## list the commands
+	@awk -F ':.* ## ' '/^[a-z-]+:.* ## /{printf "make %-11s %s\n", $$1, $$2}' Makefile
 
-book: _build/book.done
+book: _build/book.done ## build the book, and say which file to open
 	@echo "The book is built and up to date. Open this file in a browser:"
 	@echo "    $(CURDIR)/_build/html/index.html"
 
-test: _build/test.done
+test: _build/test.done ## run every chapter and the package's tests, load each page, and check code and types
 	@echo "These tests passed on these very sources. (The rest: make test-pages. To run all again: $(BIN)/pytest)"
 
-test-pages: _build/pages.done
+test-pages: _build/pages.done ## try the pages: on phones, by hand, on paper, in JupyterLab, for readers who can't see them
 	@echo "The tests of the pages passed on these very sources."
 
 # The environment is the lock and nothing else, so a changed lock starts a new one.
 .venv/lock.done: requirements.txt
-	@test -n "$(PYTHON)" || { echo "No Python was found that the book can use: 3.$(LOW) or later, below 3.$(HIGH)." \
+	@test -n "$(PYTHON)" && $(PYTHON) -c '$(FITS)' || { echo "The book needs Python 3.$(LOW) or later, below 3.$(HIGH)." \
 		"Install one, or name it: make PYTHON=/path/to/python3.$(LOW)"; exit 1; }
-	@$(PYTHON) -c '$(FITS)' || { echo "The book needs Python 3.$(LOW) or later, below 3.$(HIGH)," \
-		"but '$(PYTHON)' is $$($(PYTHON) --version 2>&1)."; exit 1; }
 	@echo "Installing the pinned packages into .venv ($$($(PYTHON) --version))"
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/pip install --quiet --no-compile --require-hashes -r requirements.txt
@@ -87,20 +73,18 @@ _build/pages.done: $(CHECKED) | _build/book.done
 	@$(BIN)/pytest $(LIMITED) $(PAGES)
 	@touch $@
 
-# Samples of it are among the tests. What is stored of the trials, in chapters/trials.csv, is what the book shows: look at each
-# line that has changed. `TRIALS=full .venv/bin/pytest -n0 tests/test_trials.py -k ucb1_bound` plays one bound anew.
-test-full: .venv/lock.done
+# What is stored of the trials, in chapters/trials.csv, is what the book shows: look at each line that has changed.
+test-full: .venv/lock.done ## try all that is tried by samples: bounds and properties (hours)
 	@PROPERTIES=full $(BIN)/pytest tests
 	@TRIALS=full $(BIN)/pytest -n0 tests/test_trials.py -k holds
 	@PYTHONPATH=tests $(BIN)/python -m bound_trials
 
 # What is stored, in benchmarks/arena.json, is what the book shows; on the same versions each number is the same again.
-arena: .venv/lock.done
+arena: .venv/lock.done ## play all games of the arena anew, and store what came of it (ten minutes)
 	@PYTHONPATH=chapters/extensions $(BIN)/python tests/arena_record.py
 
-# Each side of a ratio takes turns with the other, in processor time. AUTHORS=folder measures the authors' public code too,
-# AGAINST=folder another checkout; ONLY=words takes the benchmarks of that name alone. Of these two no record is made.
-bench: compiler .venv/lock.done _build/bench/peers.done
+# AUTHORS=folder measures the authors' public code too. With AGAINST=folder, another checkout, or ONLY=words no record is made.
+bench: compiler .venv/lock.done _build/bench/peers.done ## measure what a round costs, against C and other projects (a quarter of an hour; needs a C compiler)
 	@echo "Measuring; best on a machine that has nothing else to do"
 	@CC=$(CC) PYTHONPATH=_build/bench/tools $(BIN)/pytest -c benchmarks/pytest.ini benchmarks -q --benchmark-disable-gc \
 		--benchmark-timer=time.process_time --benchmark-quiet --benchmark-json=_build/bench/raw.json \
@@ -110,10 +94,9 @@ bench: compiler .venv/lock.done _build/bench/peers.done
 		$(if $(AGAINST)$(ONLY),_build/bench/part.json,benchmarks/latest.json) _build/bench/raw.json
 
 compiler:
-	@command -v $(CC) >/dev/null || { echo "The benchmarks compile loops in C, and there is no '$(CC)':" \
-		"install a C compiler, such as gcc, or name one: make bench CC=clang"; exit 1; }
+	@command -v $(CC) >/dev/null || { echo "There is no C compiler '$(CC)'. Name one: make bench CC=clang"; exit 1; }
 
-# Nothing of this goes into .venv, which is the lock: pytest-benchmark has a folder, the other projects an environment.
+# Nothing of this goes into .venv, which is the lock.
 _build/bench/peers.done: .venv/lock.done benchmarks/requirements.txt benchmarks/peers.txt
 	@echo "Installing what is measured with, and the other projects"
 	@rm -rf _build/bench && mkdir -p _build/bench
@@ -124,40 +107,31 @@ _build/bench/peers.done: .venv/lock.done benchmarks/requirements.txt benchmarks/
 	@touch $@
 
 # The book is not built for it, and stays as it is: the chapters of the figures are run with other luck (paper_figures.py).
-figures: .venv/lock.done
+figures: .venv/lock.done ## play the papers' figures as often as they did, and compare them with the book's (slow)
 	@echo "Playing the papers' figures anew, into _build/figures (up to 20 minutes)"
 	@$(BIN)/python chapters/extensions/paper_figures.py
 
-print: _build/book.done
+print: _build/book.done ## make a PDF and an EPUB of the book, and a PDF of the note (needs Chromium or Google Chrome)
 	@echo "Printing the book (some minutes)"
 	@PYTHONPATH=chapters/extensions $(BIN)/python -m printing
 	@ls _build/print/*.pdf _build/print/*.epub
 
-offline: _build/book.done
+offline: _build/book.done ## pack the book into one zip whose pages open from a disk
 	@cd _build/html && ../../$(BIN)/python -m zipfile -c ../fair-bandits.zip .
 	@echo "Unpack it, and open index.html: _build/fair-bandits.zip"
 
-# No chapter is run for it. The pages are read apart from the book's, which want what was executed. A notebook in which the
-# reader has written stays (chapters/extensions/downloads.py), also when all is cleaned.
-lab: .venv/lock.done
+# No chapter is run for it. A notebook in which the reader has written stays, also when all is cleaned.
+lab: .venv/lock.done ## open the chapters as notebooks in JupyterLab
 	@echo "Making the notebooks"
 	@$(BIN)/jupyter-book build -q --builder custom --custom-builder notebooks --path-output _build/lab . >/dev/null
 	@$(BIN)/jupyter lab notebooks/index.ipynb
 
-# Jupyter Book 1 is frozen. Should it ever stop working, this is the way out: it writes our settings down as Sphinx's, and
-# Sphinx alone builds the same pages from them, without a warning. It takes the outputs that `make book` left.
-sphinx: _build/book.done
-	@echo "Building the book with Sphinx alone (warnings are errors)"
-	@$(BIN)/jupyter-book config sphinx . >/dev/null
-	@PYTHONPATH=chapters/extensions $(BIN)/sphinx-build -q -a -W -n --keep-going -d _build/sphinx/.doctrees \
-		. _build/sphinx/html; built=$$?; rm conf.py; exit $$built
-
 # One version of each package for all Pythons, with its hashes; `make lock UPGRADE=--upgrade` takes newer ones.
-lock:
+lock: ## compile requirements.txt from pyproject.toml (needs uv)
 	@uv pip compile --quiet --universal --python-version 3.$(LOW) --fork-strategy fewest --generate-hashes $(UPGRADE) \
 		--all-extras --custom-compile-command "make lock" pyproject.toml --output-file requirements.txt
 	@echo "requirements.txt is compiled from pyproject.toml."
 
-clean:
+clean: ## remove everything that was built or installed
 	@rm -rf .venv _build conf.py *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find benchmarks chapters fairlib tests -name __pycache__ -prune -exec rm -rf {} +
