@@ -35,7 +35,7 @@ def simulate(
     number of processors. The world (rewards, delays) and the policy draw from separate streams. Ctrl-C, or the stop
     button of a notebook, ends it at once.
 
-    In all releases 1.x a seed gives the same plays, with the same versions of NumPy and Numba and on the same kind of
+    In all releases 2.x a seed gives the same plays, with the same versions of NumPy and Numba and on the same kind of
     machine. A new NumPy or Numba may draw or round otherwise; the `versions` of the result say what made it. If the
     rule of a policy had to be repaired, the changelog names the policy.
 
