@@ -6,39 +6,12 @@ from typing import Any
 
 
 def script_json(value: Any) -> str:
-    r"""Return JSON that may be part of a script in a page.
-
-    Parameters
-    ----------
-    value : object
-        Numbers, texts, lists and dicts.
-
-    Returns
-    -------
-    str
-        The JSON, in which nothing ends the script or begins a comment.
-
-    Examples
-    --------
-    >>> script_json(["</script>"])
-    '["<\\/script>"]'
-    """
+    r"""Return JSON that may be part of a script in a page."""
     # Inside a script element "</" would end it and "<!--" begin a comment.
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("</", "<\\/").replace("<!", "\\u003c!")
 
 
 def link() -> str:
-    """Return the script that keeps an explorer's setting in the address and copies it.
-
-    Returns
-    -------
-    str
-        The script; it may be in a page more than once.
-
-    Examples
-    --------
-    >>> "history.replaceState" in link()
-    True
-    """
+    """Return the script that keeps an explorer's setting in the address and copies it."""
     return resources.files("fairlib.web").joinpath("link.js").read_text(encoding="utf-8")

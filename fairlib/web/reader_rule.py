@@ -37,35 +37,7 @@ LONGEST = 5_000
 
 
 def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
-    r"""Translate a rule on arms that asks for `seen`, `feedback`, `rng`, `p`, memory, and settings with defaults.
-
-    Parameters
-    ----------
-    text : str
-        One or more functions; the last one is the rule.
-    known : dict
-        The names that it may use: see `fairlib.book.playground.own_contents`.
-
-    Returns
-    -------
-    dict
-        The `script`, which begins where the engine's rule is; the size of each piece of `memory`, a number or "K"; and
-        how many `readers` of feedback there are, 0 or 1.
-
-    Raises
-    ------
-    ValueError
-        If it uses something that is not known; the message is a sentence that names the line.
-
-    Examples
-    --------
-    >>> from fairlib.book.playground import own_contents
-    >>> translated("def first(p, n: PerArm):\n    n[0] += 1\n    return 0", own_contents()["known"])["memory"]
-    ['K']
-    >>> translated("def first(p):\n    return [0]", own_contents()["known"])
-    Traceback (most recent call last):
-    ValueError: line 2 of your rule: a list, which it does not know
-    """
+    r"""Translate a rule on arms that asks for `seen`, `feedback`, `rng`, `p`, memory, and settings with defaults."""
     functions: dict[str, Function] = {}
     sizes: dict[str, Any] = {"PerArm": "K", "Number": 1}
 

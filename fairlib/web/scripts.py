@@ -41,29 +41,7 @@ _BY_HAND = {
 
 
 def function_of(function: Any) -> Function:
-    """Read the source of a function.
-
-    Parameters
-    ----------
-    function : function or Rule
-        The function, defined by ``def``.
-
-    Returns
-    -------
-    Function
-        The same for the translator.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no function, has no source, or is a lambda.
-
-    Examples
-    --------
-    >>> from fairlib.core.steps import largest
-    >>> function_of(largest).name
-    'largest'
-    """
+    """Read the source of a function."""
     plain = function.function if isinstance(function, Rule) else function
     return _read(checks.instance("function", plain, FunctionType, "a function that is defined by def"))
 
@@ -101,24 +79,7 @@ def _known(value: Any) -> Any:
 
 
 def flat(bound: BoundRule) -> Function:
-    """Return the function of a rule, a draw or the like that the engine calls.
-
-    Parameters
-    ----------
-    bound : BoundRule
-        The rule with its settings.
-
-    Returns
-    -------
-    Function
-        It takes bare arrays and calls the rule.
-
-    Examples
-    --------
-    >>> import fairlib as fl
-    >>> flat(fl.ucb1().bound_rule).name
-    'flat'
-    """
+    """Return the function of a rule, a draw or the like that the engine calls."""
     named = bound.names
     made: dict[str, Function] = {}
 
@@ -176,71 +137,14 @@ def _run_kind(run: Any) -> Record:
 
 
 def script(problem: Problem, policy: AnyPolicy) -> str:
-    """Translate a game into JavaScript.
-
-    Parameters
-    ----------
-    problem : Bandit or ContextBandit
-        The game.
-    policy : Policy or ContextPolicy
-        The policy.
-
-    Returns
-    -------
-    str
-        The script.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If they do not fit, or the translator refuses something in them.
-
-    Examples
-    --------
-    >>> import fairlib as fl
-    >>> "function ucb1_rule" in script(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1())
-    True
-    """
+    """Translate a game into JavaScript."""
     made = Script(draws())
     parts = _game(made, make_session(problem, policy, compiled=False))
     return "\n".join([made.text(), *parts.values()])
 
 
 def live(shows: BoundRule, arguments: list[str], sessions: list[Any], axes: dict[str, int]) -> str:
-    """Translate the function that fills a live picture, and its games if there are any, into JavaScript.
-
-    Parameters
-    ----------
-    shows : BoundRule
-        The function that fills the picture.
-    arguments : list of str
-        The names of its arguments.
-    sessions : list of Session
-        The prepared games.
-    axes : dict of int
-        The number of axes of each record of a game, by the names among the arguments.
-
-    Returns
-    -------
-    str
-        The script, in which ``$shows`` fills the picture from a block of all arguments, and ``$sessions`` are functions
-        that let what is played next be one of the games.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the translator refuses something.
-
-    Examples
-    --------
-    >>> import fairlib as fl
-    >>> from fairlib.rules.signature import CallSignature
-    >>> def shows(power, square: fl.Number):
-    ...     square[0] = 3.0**power
-    >>> form = CallSignature("a picture", "params, state, sliders", {"power": "sliders[0]"}, None, sizes=("K",))
-    >>> "$pow(3.0, power$)" in live(BoundRule(shows, form, {}), ["params", "state", "sliders"], [], {})
-    True
-    """
+    """Translate the function that fills a live picture, and its games if there are any, into JavaScript."""
     made = Script(draws())
     games = [_game(made, session) for session in sessions]
     kinds = dict.fromkeys(("recorded", "plays", "observed"), _WHOLES) | {"t": WHOLE, "root": Array(REAL, 2)}
@@ -271,18 +175,7 @@ def _game(made: Script, ready: Any) -> dict[str, str]:
 
 @cache
 def runtime() -> str:
-    """Return the common part of all scripts of games: NumPy's random numbers, arrays, and the player of a run.
-
-    Returns
-    -------
-    str
-        The script, with the licences of what is derived from NumPy and Numba.
-
-    Examples
-    --------
-    >>> runtime().count("Redistribution and use in source and binary forms")
-    2
-    """
+    """Return the common part of all scripts of games: NumPy's random numbers, arrays, and the player of a run."""
     text = resources.files("fairlib.web").joinpath("runtime.js").read_text(encoding="utf-8")
     tables = "".join(f'const ${each[:2]} = $table("{_packed(each)}");\n' for each in _TABLES)
     edges = "".join(f"const ${name} = {float(getattr(ziggurat, each))!r};\n" for name, each in _EDGES.items())
@@ -293,18 +186,7 @@ def runtime() -> str:
 
 
 def explorers() -> str:
-    """Return the script that moves the explorers of a page: they find the runtime's text in ``window.fairRuntime``.
-
-    Returns
-    -------
-    str
-        The script.
-
-    Examples
-    --------
-    >>> "new Worker" in explorers()
-    True
-    """
+    """Return the script that moves the explorers of a page: they find the runtime's text in ``window.fairRuntime``."""
     return link() + resources.files("fairlib.web").joinpath("live.js").read_text(encoding="utf-8")
 
 
@@ -332,28 +214,7 @@ def _packed(name: str) -> str:
 
 
 def numbers(problem: Problem, policy: AnyPolicy, horizon: int) -> dict[str, Any]:
-    """Return the numbers that a script of a game plays with.
-
-    Parameters
-    ----------
-    problem : Bandit or ContextBandit
-        The game.
-    policy : Policy or ContextPolicy
-        The policy.
-    horizon : int
-        Number of rounds.
-
-    Returns
-    -------
-    dict
-        Settings, sizes and the rounds to record.
-
-    Examples
-    --------
-    >>> import fairlib as fl
-    >>> numbers(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1(), 10)["table"]
-    [[0.9], [0.5]]
-    """
+    """Return the numbers that a script of a game plays with."""
     ready: Any = make_session(problem, policy, compiled=False)
     sizes = {**ready.sizes, "T": policy.check_horizon(horizon)}
     bound = policy.bound_rule

@@ -29,122 +29,41 @@ MAYBE = "whole or nothing"
 
 
 class Array(NamedTuple):
-    """The kind of an array; one of several axes is a list of rows.
-
-    Parameters
-    ----------
-    of : str
-        The kind of its numbers, `WHOLE` or `REAL`.
-    axes : int
-        How many axes it has.
-
-    Examples
-    --------
-    >>> Array(REAL, 2).axes
-    2
-    """
+    """The kind of an array; one of several axes is a list of rows."""
 
     of: str
     axes: int
 
 
 class Record(NamedTuple):
-    """The kind of a named tuple.
-
-    Parameters
-    ----------
-    name : str
-        The name of the class.
-    fields : tuple of tuple
-        The name and the kind of each of its fields; the kind of a function is the function itself.
-
-    Examples
-    --------
-    >>> Record("Box", (("low", Array(REAL, 1)), ("high", Array(REAL, 1)))).name
-    'Box'
-    """
+    """The kind of a named tuple."""
 
     name: str
     fields: tuple[tuple[str, Any], ...]
 
 
 class Several(NamedTuple):
-    """The kind of a plain tuple, such as two results of a function.
-
-    Parameters
-    ----------
-    each : tuple
-        The kinds of its parts.
-
-    Examples
-    --------
-    >>> Several((WHOLE, REAL)).each
-    ('whole', 'real')
-    """
+    """The kind of a plain tuple, such as two results of a function."""
 
     each: tuple[Any, ...]
 
 
 class Native(NamedTuple):
-    """A function that is there in JavaScript.
-
-    Parameters
-    ----------
-    name : str
-        Its name there.
-    returns : object
-        The kind of its value.
-
-    Examples
-    --------
-    >>> Native("$double", REAL).returns
-    'real'
-    """
+    """A function that is there in JavaScript."""
 
     name: str
     returns: Any
 
 
 class Made(NamedTuple):
-    """A class of named tuples.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    fields : tuple of str
-        The names of its fields.
-
-    Examples
-    --------
-    >>> Made("Box", ("low", "high")).fields
-    ('low', 'high')
-    """
+    """A class of named tuples."""
 
     name: str
     fields: tuple[str, ...]
 
 
 class Function(NamedTuple):
-    """A function to be translated.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    text : str
-        Its definition.
-    find : callable
-        Returns the value of a name outside it: a number, a Function, a Native, a Made, or a module's name, "math" or
-        "np"; raises KeyError for a name that is not defined.
-    line : int
-        The line of its file at which the text begins, less one.
-
-    Examples
-    --------
-    >>> Function("twice", "def twice(x): return 2 * x", {}.__getitem__).name
-    'twice'
-    """
+    """A function to be translated."""
 
     name: str
     text: str
@@ -153,23 +72,7 @@ class Function(NamedTuple):
 
 
 class RefusedError(ValueError):
-    """Something that the translator does not know.
-
-    Parameters
-    ----------
-    function : str
-        The name of the function.
-    line : int
-        The line in it.
-    what : str
-        A description of it.
-
-    Examples
-    --------
-    >>> raise RefusedError("rule", 3, "a list")
-    Traceback (most recent call last):
-    fairlib.web.translate.RefusedError: line 3 of 'rule': a list
-    """
+    """Something that the translator does not know."""
 
     def __init__(self, function: str, line: int, what: str) -> None:
         super().__init__(f"line {line} of {function!r}: {what}")
@@ -178,27 +81,7 @@ class RefusedError(ValueError):
 
 
 class Script:
-    """JavaScript in the making: each function once for each kind of its arguments.
-
-    Parameters
-    ----------
-    methods : dict
-        The ways to draw, by name: a Function or a Native, whose first argument is the generator.
-    careful : bool
-        Whether the script is to stop where JavaScript would go on with other numbers than Python: at a place that an
-        array does not have, a whole number beyond 2^53, and a division of whole numbers by 0.
-
-    Examples
-    --------
-    >>> twice = Function("twice", "def twice(x): return 2 * x", {}.__getitem__)
-    >>> script = Script({})
-    >>> script.add(twice, [REAL])
-    Native(name='twice$1', returns='real')
-    >>> print(script.text())
-    function twice$1(x$) {
-      return (2 * x$);
-    }
-    """
+    """JavaScript in the making: each function once for each kind of its arguments."""
 
     def __init__(self, methods: dict[str, Any], careful: bool = False) -> None:
         self.methods, self.careful = methods, careful
@@ -210,30 +93,7 @@ class Script:
         self.visits = self.depth = 0
 
     def add(self, function: Function, kinds: Iterable[Any]) -> Native:
-        """Translate a function, and what it calls.
-
-        Parameters
-        ----------
-        function : Function
-            The function.
-        kinds : iterable
-            The kinds of its arguments.
-
-        Returns
-        -------
-        Native
-            Its name in JavaScript.
-
-        Raises
-        ------
-        RefusedError
-            If there is something in it that the translator does not know.
-
-        Examples
-        --------
-        >>> Script({}).add(Function("half", "def half(x): return x / 2", {}.__getitem__), [WHOLE]).returns
-        'real'
-        """
+        """Translate a function, and what it calls."""
         self.visits = self.depth = 0
         made = self._call(function, tuple(kinds))
         self._roots.append(made.name)
@@ -257,18 +117,7 @@ class Script:
         return self._known[key]
 
     def text(self) -> str:
-        """Return the functions that were added, and those that they call.
-
-        Returns
-        -------
-        str
-            The script.
-
-        Examples
-        --------
-        >>> Script({}).text()
-        ''
-        """
+        """Return the functions that were added, and those that they call."""
         wanted: dict[str, None] = {}
         waiting = list(self._roots)
         while waiting:
