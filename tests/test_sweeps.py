@@ -21,7 +21,7 @@ from helpers import same
 
 import fairlib as fl
 from fairlib import files
-from fairlib.experiments.sweep import identity
+from fairlib.experiments.sweep import _identity
 from fairlib.shares import fair_learn, lfg
 
 
@@ -349,8 +349,8 @@ OTHERS = {
 @pytest.mark.parametrize("what", OTHERS)
 def test_an_experiment_is_known_by_all_that_it_finds(what):
     one, other = OTHERS[what](1), OTHERS[what](2)
-    assert identity(one) == identity(OTHERS[what](1))
-    assert identity(one) != identity(other)
+    assert _identity(one) == _identity(OTHERS[what](1))
+    assert _identity(one) != _identity(other)
 
 
 def test_a_global_of_a_helper_counts_and_is_named(tmp_path, monkeypatch):
@@ -367,7 +367,7 @@ def test_an_experiment_that_calls_itself_is_known():
     def again(x):
         return experiment(x)
 
-    assert identity(experiment)["experiment"] == "the function of the experiment"
+    assert _identity(experiment)["experiment"] == "the function of the experiment"
 
 
 @pytest.mark.parametrize(

@@ -331,7 +331,7 @@ class _Store(_Rows):
                     f"settings must differ where they are stored, and {place} is {first} again, "
                     f"{checks.shown(setting)}: give each a seed"
                 )
-        heading = {"format": str(_FORMAT), **identity(experiment), **versions(), "sources of fairlib": stamp()}
+        heading = {"format": str(_FORMAT), **_identity(experiment), **versions(), "sources of fairlib": stamp()}
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if any(not file.name.startswith(".") for file in folder.iterdir()):  # an unfinished file may be left
@@ -403,7 +403,7 @@ def _name(text: bytes) -> str:
     return f"part-{hashlib.sha256(text).hexdigest()[:32]}.json"
 
 
-def identity(experiment: Callable[..., Any]) -> dict[str, str]:
+def _identity(experiment: Callable[..., Any]) -> dict[str, str]:
     """Return what an experiment is known by: sources of functions, and what they find outside, each by its name."""
     known: dict[str, str] = {}
     met: dict[Any, str] = {}
