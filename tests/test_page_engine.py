@@ -2,6 +2,7 @@
 
 import math
 import random
+from typing import Any
 
 import numpy as np
 from js_engine import evaluated, written
@@ -116,7 +117,7 @@ class Writer:
 
 def in_python(text, values):
     """Return what a function gives in Python, with what it leaves in its arrays, or the error."""
-    known = {"math": math, "np": np}
+    known: dict[str, Any] = {"math": math, "np": np}
     exec(text, known)
     arrays = [np.array(values[0]), np.array(values[1])]
     try:
@@ -127,7 +128,7 @@ def in_python(text, values):
 
 
 def test_random_functions_mean_the_same_in_the_page():
-    script, names, texts, refused = Script({}, careful=True), [], [], []
+    script, names, texts, refused = Script({}, careful=True), list[str | None](), [], []
     for seed in range(400):
         texts.append(Writer(seed).function())
         try:

@@ -45,7 +45,7 @@ ENTRANCES: dict[str, tuple[str, Any]] = {
         PAYS,
         lambda policy: fl.simulate(SharedBandit(LOUD.arms, shares=[0.1, 0.1]), policy, 20),
     ),
-    "trace": (PAYS, lambda policy: next(fl.trace(LOUD, policy, 20))),
+    "trace": (PAYS, lambda policy: fl.trace(LOUD, policy, 20)),
     "compare": (PAYS, lambda policy: fl.compare([policy], {"loud": LOUD}, 20, runs=20)),
     "sweep": (
         PAYS,

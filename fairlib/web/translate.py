@@ -454,7 +454,7 @@ class _Body:
         chain = [node]  # of a long sum, from its end
         while isinstance(chain[-1].left, ast.BinOp):
             chain.append(chain[-1].left)
-        made = self._of(chain[-1].left)
+        made: tuple[str, Any] = self._of(chain[-1].left)
         for each in reversed(chain):
             made = self._operation(each, made, self._of(each.right))
         return made
