@@ -403,6 +403,7 @@ def test_a_failing_setting_is_kept_and_the_rest_is_run():
             assert swept["exception"].dropna().to_dict() == dict.fromkeys((1, 3), "ZeroDivisionError: division by zero")
         with pytest.raises(fl.SweepError) as ended:
             fl.sweep(inverse, settings, executor=pool)
+    assert ended.value.__cause__
     assert "in inverse" in ended.value.__cause__.__notes__[0], "where it was raised must not be lost on the way"
 
 
@@ -509,7 +510,8 @@ def test_what_cannot_be_stored_is_refused(tmp_path, result):
 def test_settings_that_cannot_be_stored_are_refused(tmp_path, setting):
     with pytest.raises(TypeError, match=r"^settings must be dicts of numbers and strings"):
         fl.sweep(dict, [setting], store=tmp_path)
-    for name in ("setting", "exception", 3):
+    names: list[Any] = ["setting", "exception", 3]
+    for name in names:
         with pytest.raises(TypeError, match=r"^settings must be dicts of arguments by their names"):
             fl.sweep(dict, [{name: 1}])
 
