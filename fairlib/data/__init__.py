@@ -1,9 +1,9 @@
 """Real data: data that ship with the packages that the project needs, and loaders for files that the reader brings.
 
 A loader reads numbers and nothing else: no file is ever unpickled, imported or evaluated. Data that must be exact are
-checked by a SHA-256 hash; whatever else is wrong with a file is an error that names the file and the line. Each source
-has a file of this package: `labels`, `people`, `news`, `ads`, `logs`; `files` reads for all of them, and `stand_ins`
-draws data like those that can't come with the book.
+checked by a SHA-256 hash; whatever else is wrong with a file is an error that names the file and, if there is one, the
+column and the line. Each source has a file of this package: `labels`, `people`, `news`, `ads`, `logs`; `files` reads
+for all of them, and `stand_ins` draws data like those that can't come with the book.
 """
 
 from fairlib.data import ads, files, labels, logs, news, people, stand_ins

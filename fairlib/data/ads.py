@@ -1,18 +1,16 @@
 """Ads and their conversions: the ten of Chen et al. (2024), and Criteo's log."""
 
+import csv
 import math
-import re
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairlib import checks
 from fairlib.checks import checked
-from fairlib.data.files import FilePath, _lines, _short, _there
+from fairlib.data.files import FilePath, _must, _numbers, _table, _there
 from fairlib.delays import Law, empirical, log_normal
 
 __all__ = ["Ads", "criteo_arms", "read_criteo", "WEEK"]
@@ -90,7 +88,7 @@ def read_criteo(path: FilePath, arms: Annotated[int, checks.Integer(2)] = 10) ->
     Parameters
     ----------
     path : path
-        The file ``CriteoSearchData``; ``.gz`` and ``.xz`` are unpacked on the way. Each line has 23 fields with tabs
+        The file ``CriteoSearchData``; packed files are unpacked on the way. Each line has 23 fields with tabs
         between them; those used here are the 1st (1 for a purchase), the 3rd (seconds from click to purchase), the 5th
         (clicks on the ad in the week before) and the 21st (title of the ad, hashed). The value -1 is for unknown.
     arms : int
@@ -109,7 +107,8 @@ def read_criteo(path: FilePath, arms: Annotated[int, checks.Integer(2)] = 10) ->
     FileNotFoundError
         If there is no such file; the message says where the data come from.
     TypeError, ValueError
-        If a line does not parse, or the file has too few ads with conversions; the message names the file and the line.
+        If a value is of the wrong kind, or the file has too few ads with conversions; the message names the file, the
+        column (from 0) and the line.
 
     Examples
     --------
@@ -124,53 +123,38 @@ def read_criteo(path: FilePath, arms: Annotated[int, checks.Integer(2)] = 10) ->
     (array([1, 2]), array([0., 1.]), array([ 10., 100.]))
     """
     file = _there(path, "CriteoSearchData, handed out at ailab.criteo.com to those who accept its terms")
-    clicks: Counter[str] = Counter()
-    conversions: Counter[str] = Counter()
-    delays: dict[str, list[int]] = {}
-    for number, line in _lines(file):
-        fields = line.rstrip("\n").split("\t")
-        if len(fields) != 23:
-            raise ValueError(f"{file}, line {number}: a line must have 23 fields, not {len(fields)}")
-        sale, title = fields[0], fields[20]
-        if sale not in ("0", "1"):
-            raise ValueError(f"{file}, line {number}: the 1st field, a purchase, must be 0 or 1, not {_short(sale)}")
-        if title in ("", "-1"):
-            continue  # no title: it can't be said which ad that was
-        clicks[title] += 1
-        if sale == "1":
-            conversions[title] += 1
-            seconds, in_week = (_whole_field(f"{file}, line {number}", fields, at) for at in (2, 4))
-            if seconds >= 0 and in_week >= 0:
-                delays.setdefault(title, []).append(seconds * in_week * 20 // WEEK)
-    most = {title for title, _ in clicks.most_common(arms)}
-    ads = [title for title in conversions if title in most]
-    if len(ads) < arms or any(title not in delays for title in ads):
+    table = _table(file, [0, 2, 4, 20], header=None, sep="\t", quoting=csv.QUOTE_NONE, dtype={20: "category"})
+    _must(file, table[0], _numbers(table[0]).isin([0, 1]), "0 or 1 for a purchase", first=1)
+    titled = table[table[20].notna() & (table[20] != "-1")]  # without a title it can't be said which ad that was
+    bought = titled[_numbers(titled[0]) == 1]
+    seconds, in_week = (_numbers(bought[field]) for field in (2, 4))
+    for field, values in ((2, seconds), (4, in_week)):
+        _must(file, bought[field], (values >= -1) & (values % 1 == 0), "a whole number of at least 0, or -1", first=1)
+    known = (seconds >= 0) & (in_week >= 0)
+    delays = seconds[known].astype(np.int64) * in_week[known].astype(np.int64) * 20 // WEEK
+    clicks, conversions = _by_title(titled), _by_title(bought)
+    most = clicks.sort_values(ascending=False, kind="stable").index[:arms]
+    ads = [title for title in conversions.index if title in most]
+    recorded = [delays[(bought[20] == title)[known]].to_numpy() for title in ads]
+    if len(ads) < arms or not all(map(len, recorded)):
         raise ValueError(
             f"{file}: each of the {arms} ads with most clicks must have a conversion of known delay; set arms to fewer"
         )
-    numbers = np.array([conversions[title] for title in ads])
+    numbers = conversions[ads].to_numpy()
     if numbers.min() == numbers.max():
         raise ValueError(f"{file}: the {arms} ads with most clicks must differ in their conversions; set arms to more")
-    return Ads(
-        conversions=numbers,
-        means=_from_least_to_most(numbers),
-        delay=empirical([delays[title] for title in ads]),
-        clicks=np.array([clicks[title] for title in ads]),
-    )
+    return Ads(numbers, _from_least_to_most(numbers), empirical(recorded), clicks[ads].to_numpy())
+
+
+def _by_title(rows: Any) -> Any:
+    """Count rows by title, in the order of first rows."""
+    return rows.groupby(20, sort=False, observed=True).size()
 
 
 WEEK = 7 * 24 * 60 * 60
 """Seconds in a week."""
 
 
-def _whole_field(place: str, fields: Sequence[str], at: int) -> int:
-    if not re.fullmatch(r"-1|\d{1,18}", fields[at], re.ASCII):
-        raise ValueError(
-            f"{place}: field {at + 1} must be a whole number of 1 to 18 digits, or -1, not {_short(fields[at])}"
-        )
-    return int(fields[at])
-
-
 def _from_least_to_most(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-    scaled: NDArray[np.float64] = (numbers - numbers.min()) / (numbers.max() - numbers.min())
-    return scaled
+    """Scale numbers to the range from 0 to 1."""
+    return np.asarray((numbers - numbers.min()) / (numbers.max() - numbers.min()))

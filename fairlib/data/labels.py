@@ -3,7 +3,6 @@
 import hashlib
 import math
 import re
-from array import array
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.checks import PositiveInt, PositiveScale, Seed, checked
-from fairlib.data.files import _DAMAGE, _PLAIN, FilePath, _lines, _opened, _shipped, _short, _there, _values
+from fairlib.data.files import FilePath, _numbers, _opened, _shipped, _there, _values
 
 __all__ = ["MultiLabel", "yeast", "MEDIAMILL", "mediamill", "read_arff", "fourier_features", "arm_contexts"]
 
@@ -91,7 +90,7 @@ def mediamill(path: FilePath) -> MultiLabel:
     Parameters
     ----------
     path : path
-        The file ``mediamill.arff``, or the same packed as ``.gz`` or ``.xz``.
+        The file ``mediamill.arff``, or the same packed by gzip, xz, bzip2 or zip.
 
     Returns
     -------
@@ -119,11 +118,8 @@ def mediamill(path: FilePath) -> MultiLabel:
     file = _there(
         path, "mediamill.arff of the Mulan collection (mulan.sourceforge.net), which does not state its terms"
     )
-    try:
-        with _opened(file) as content:
-            found = hashlib.file_digest(content, "sha256").hexdigest()  # type: ignore[arg-type]
-    except _DAMAGE as error:
-        raise ValueError(f"{file}: the file is cut short or damaged ({error})") from error
+    with _opened(file) as content:
+        found = hashlib.file_digest(content, "sha256").hexdigest()  # type: ignore[arg-type]
     if found != MEDIAMILL:
         raise ValueError(
             f"{file}: this is not the mediamill.arff of the collection (SHA-256 {found}, not {MEDIAMILL}); "
@@ -139,7 +135,7 @@ def read_arff(path: FilePath, labels: Annotated[int, checks.Integer(1)]) -> Mult
     Parameters
     ----------
     path : path
-        The file; ``.gz`` and ``.xz`` are unpacked on the way.
+        The file; packed files are unpacked on the way.
     labels : int
         The number of labels. They must be the last attributes, each declared as ``{0,1}``, and all attributes before
         them numbers; a row is a line of numbers with commas (sparse rows, in braces, are not read).
@@ -154,8 +150,8 @@ def read_arff(path: FilePath, labels: Annotated[int, checks.Integer(1)]) -> Mult
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is cut short or damaged, a row has a value too many or too few or one that is no finite number,
-        or there are more labels or fewer; the message names the file and the line.
+        If the file is damaged, a row has a value too many or too few or one that is no finite number, or there are more
+        labels or fewer; the message names the file and the line or the row.
 
     Examples
     --------
@@ -168,60 +164,28 @@ def read_arff(path: FilePath, labels: Annotated[int, checks.Integer(1)]) -> Mult
     array([[0.5 ],
            [0.25]])
     """
-    file, count = _there(path), labels
-    binary: list[bool] = []  # of each attribute, whether it is declared as {0,1}
-    rows = array("d")  # one after the other, in eight bytes a number
-    in_data, number = False, 0
-    for number, line in _lines(file, whole=False):
-        text, place = line.strip(), f"{file}, line {number}"
-        if not text or text.startswith("%"):
-            continue
-        if in_data:
-            rows.extend(_arff_row(place, text, len(binary), count))
-        elif attribute := _ATTRIBUTE.fullmatch(text):
-            kind = attribute[1].replace(" ", "").lower()
-            if kind not in ("numeric", "real", "integer", "{0,1}"):
-                raise ValueError(f"{place}: an attribute must be numeric or {{0,1}}, not {_short(attribute[1])}")
-            binary.append(kind == "{0,1}")
-        elif text.lower() == "@data":
-            in_data = True
-            if sum(binary) != count or not all(binary[-count:]):
-                raise ValueError(
-                    f"{place}: the last {count} attributes, and no others, must be labels {{0,1}}; of the "
-                    f"{len(binary)} attributes {sum(binary)} are, and {sum(binary[-count:])} of the last {count}"
-                )
-        elif not text.lower().startswith("@relation"):
-            raise ValueError(f"{place}: this is no line of an ARFF header: {_short(text)}")
-    if not rows:
-        raise ValueError(f"{file}, line {number}: the file ends before the first row of data")
-    table = np.frombuffer(rows).reshape(-1, len(binary))
-    return MultiLabel(table[:, :-count].copy(), table[:, -count:].copy())
+    import pandas as pd  # only here, as it is slow to import
+
+    file, text, kinds, above = _there(path), "", [], 0
+    with _opened(file) as content:
+        while text.lower() != "@data" and (line := content.readline()):
+            text, above = line.decode().strip(), above + 1
+            if attribute := _ATTRIBUTE.fullmatch(text):
+                kinds.append(attribute[1].replace(" ", "") in ("{0,1}", "{1,0}"))
+        if kinds != [False] * (len(kinds) - labels) + [True] * labels:
+            raise ValueError(f"the last {labels} of the {len(kinds)} attributes, and no others, must be labels {{0,1}}")
+    with _opened(file) as content:  # SciPy's loadarff would drop a value too many without a word
+        rows = pd.read_csv(content, header=None, skiprows=above, comment="%", skipinitialspace=True)
+        if len(rows.columns) != len(kinds):
+            raise ValueError(f"a row must have {len(kinds)} values, one an attribute, not {len(rows.columns)}")
+    table = rows.apply(_numbers).to_numpy()
+    for row, at in np.argwhere(np.where(kinds, ~np.isin(table, (0, 1)), np.isnan(table)))[:1]:
+        said, found = "0 or 1" if kinds[at] else "a number", rows[at].tolist()[row]
+        raise ValueError(f"{file}: row {row + 1} of the data: attribute {at + 1} must be {said}, not {found!r}")
+    return MultiLabel(table[:, :-labels].copy(), table[:, -labels:].copy())
 
 
 _ATTRIBUTE = re.compile(r"""@attribute\s+(?:'[^']*'|"[^"]*"|[^\s'"]+)\s+(\S.*)""", re.IGNORECASE)
-
-
-def _arff_row(place: str, text: str, size: int, labels: int) -> NDArray[np.float64]:
-    if text.startswith("{"):
-        raise ValueError(f"{place}: sparse rows (in braces) are not read")
-    cells = text.split(",")
-    if len(cells) != size:
-        raise ValueError(f"{place}: a row must have {size} values, one an attribute, not {len(cells)}")
-    try:
-        row = np.array([float(cell) for cell in cells])
-    except ValueError as error:
-        raise ValueError(f"{place}: every value must be a number ({str(error)[:90]})") from None
-    if not np.isfinite(row).all():
-        cell = cells[int(np.argmin(np.isfinite(row)))].strip()
-        raise ValueError(f"{place}: every value must be finite, not {cell[:60]}")
-    if not _PLAIN.fullmatch(text):
-        cell = next(cell for cell in cells if not _PLAIN.fullmatch(cell))
-        raise ValueError(f"{place}: every value must be a number in plain digits, not {_short(cell)}")
-    wrong = (row[-labels:] != 0.0) & (row[-labels:] != 1.0) | np.signbit(row[-labels:])
-    if wrong.any():
-        at = size - labels + int(np.argmax(wrong))
-        raise ValueError(f"{place}: a label must be 0 or 1, not {cells[at].strip()[:60]} (attribute {at + 1})")
-    return row
 
 
 # ---------------------------------------------------------------------------------------------------------------------

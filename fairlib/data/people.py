@@ -1,18 +1,16 @@
 """People in groups: the twoyear data, and person files of the American Community Survey."""
 
-import csv
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.checks import checked
-from fairlib.data.files import _PLAIN, FilePath, _lines, _shipped, _there, _values
+from fairlib.data.files import FilePath, _must, _need, _numbers, _shipped, _table, _there, _values
 
 __all__ = ["People", "twoyear", "ACS_NUMBERS", "ACS_ONE_HOT", "read_acs", "standardized"]
 
@@ -112,12 +110,15 @@ ACS_ONE_HOT = {"MAR": range(1, 6), "RELP": range(1, 18), "SEX": range(1, 3), "RA
 """Columns taken as categories, with their codes: marital status, relationship, sex, race."""
 
 
+@checked
 def read_acs(
     path: FilePath | list[FilePath] | tuple[FilePath, ...],
     group: str = "RAC1P",
-    numbers: Sequence[str] = ACS_NUMBERS,
-    one_hot: Mapping[str, Sequence[int]] = ACS_ONE_HOT,
-    years: Sequence[int] | None = None,
+    numbers: Annotated[Sequence[str], checks.Instance(Sequence, "a list of names of columns")] = ACS_NUMBERS,
+    one_hot: Annotated[
+        Mapping[str, Sequence[int]], checks.Instance(Mapping, "a dict of codes by the names of their columns")
+    ] = ACS_ONE_HOT,
+    years: Annotated[Sequence[int], checks.Instance(Sequence, "a list of years, or None for all")] | None = None,
 ) -> People:
     r"""Read person files of the American Community Survey, with the features of Grazzi et al. (2022).
 
@@ -128,8 +129,8 @@ def read_acs(
     Parameters
     ----------
     path : path, or list of them
-        The file, with commas and a line of names, also as ``.gz``, ``.xz`` or, with one table in it, ``.zip``. Several
-        with the same columns, as of several states, are read one after the other.
+        The file, with commas and a line of names, also packed by gzip, xz, bzip2 or, with one table in it, zip.
+        Several, as of several states, are read one after the other.
     group : str
         The column of `one_hot` whose codes are the groups: ``RAC1P`` as in section 7 of the paper, ``SEX`` as in its
         appendix D.2.
@@ -156,10 +157,9 @@ def read_acs(
     FileNotFoundError
         If there is no such file; the message says where the data come from.
     TypeError, ValueError
-        If an argument is of the wrong kind, a file is empty, columns are missing (from 2019 on, ``RELP`` is called
-        ``RELSHIPP`` and has other codes), there twice or not the same in all files, a row is cut short, a weight is
-        negative, a value needed is missing or no number, a code is not in the list, a year is not in the files, or a
-        group has no person in one of the years; the message names the file and the line or the column.
+        If an argument is of the wrong kind, columns are missing (from 2019 on, ``RELP`` is called ``RELSHIPP`` and has
+        other codes), a weight is negative, a value needed is missing or no number, a code is not in the list, or a
+        group has no person in one of the years; the message names the file, the column and the line.
 
     Examples
     --------
@@ -172,132 +172,66 @@ def read_acs(
     (('constant', 'AGEP', 'SEX_1', 'SEX_2'),
      [[1.0, 40.0, 0.0, 1.0], [1.0, 71.0, 1.0, 0.0]], [1, 0])
     """
+    import pandas as pd  # only here, as it is slow to import
+
     files = [_there(each, _ACS) for each in (path if isinstance(path, list | tuple) else [path])]
     if not files:
         raise ValueError(f"path must be the path of a file, or a list of at least one, not {checks.shown(path)}")
-    _check_columns(numbers, one_hot)
     if not isinstance(group, str) or group not in one_hot:
         raise ValueError(
             f"group must be one of the columns of one_hot, {', '.join(one_hot)}, not {checks.shown(group)}"
         )
-    filters = {"AGEP": 16.0, "PINCP": 100.0} | ({"WKHP": 0.0} if "WKHP" in numbers else {})
-    asked = _years(years)
-    needed = list(dict.fromkeys([*numbers, *one_hot, *filters, "PWGTP", *(["YEAR"] if asked else [])]))
-    headers = [_census_header(file, needed) for file in files]
-    for file, header in zip(files[1:], headers[1:], strict=True):
-        if differ := sorted(set(headers[0]) ^ set(header)):
-            mine, its = (file, files[0]) if differ[0] in header else (files[0], file)
-            raise ValueError(f"{mine}, line 1: there is a column {differ[0]}, which {its} has not")
-    rows, found = [], set()
-    for file, header in zip(files, headers, strict=True):
-        for place, cells in _census_rows(file, header, needed):
-            person = {name: _census_number(place, name, cell) for name, cell in cells.items()}
-            if not person["PWGTP"] >= 0:
-                raise ValueError(f"{place}: the weight PWGTP must be at least 0, not {cells['PWGTP']!r}")
-            found.add(person.get("YEAR"))
-            kept = asked is None or person["YEAR"] in asked
-            if not (kept and person["PWGTP"] >= 1 and all(person[name] > least for name, least in filters.items())):
-                continue
-            for name in numbers:
-                if math.isnan(person[name]):
-                    raise ValueError(f"{place}: {name} is empty, but the person is not left out by the filter")
-            for name, codes in one_hot.items():
-                absent = person[name] == 0 or cells[name] == "N"
-                if person[name] not in codes and (not absent or name == group):
-                    raise ValueError(f"{place}: {name} must be one of the codes {list(codes)}, not {person[name]:g}")
-            rows.append([person[name] for name in needed])
+    names = ("constant", *numbers, *(f"{name}_{code}" for name, codes in one_hot.items() for code in codes))
+    if len(set(names)) < len(names) or "PINCP" in [*numbers, *one_hot]:
+        raise ValueError(
+            f"numbers and one_hot must make each feature once, and none of the reward PINCP, not {', '.join(names)}"
+        )
+    people = pd.concat([_people(file, group, numbers, one_hot, years or ()) for file in files])
     said = ", ".join(map(str, files))
-    if asked and (none := [year for year in asked if year not in found]):
-        raise ValueError(f"{said}: there is no person of {none[0]} by the column YEAR")
-    if not rows:
+    if people.empty:
         raise ValueError(f"{said}: no person in it has AGEP > 16, PINCP > 100, PWGTP >= 1 and, if asked for, WKHP > 0")
-    column = dict(zip(needed, np.array(rows).T, strict=True))
-    for year in asked or ():
-        if lacking := set(one_hot[group]) - set(column[group][column["YEAR"] == year].tolist()):
+    for year in years or ():
+        if lacking := set(one_hot[group]) - set(people[group][people["YEAR"] == year]):
             raise ValueError(f"{said}: of {year} no person who is kept has {min(lacking)} in the column {group}")
-    parts = {"constant": np.ones(len(rows))} | {name: column[name] for name in numbers}
-    parts |= {f"{name}_{code}": (column[name] == code) * 1.0 for name, codes in one_hot.items() for code in codes}
+    columns = [np.ones(len(people)), *(people[name] for name in numbers)]
+    columns += [(people[name] == code) * 1.0 for name, codes in one_hot.items() for code in codes]
     return People(
-        features=np.column_stack(list(parts.values())),
-        names=tuple(parts),
-        rewards=column["PINCP"].copy(),
-        groups=np.array([list(one_hot[group]).index(code) for code in column[group]], dtype=np.int64),
+        features=np.column_stack(columns),
+        names=names,
+        rewards=people["PINCP"].to_numpy().copy(),
+        groups=pd.Index(list(one_hot[group])).get_indexer(people[group]).astype(np.int64),
         group_names=tuple(f"{group} {code}" for code in one_hot[group]),
     )
 
 
 _ACS = "person records of the American Community Survey, PUMS, free of charge at www.census.gov"
 
-
-def _years(years: Sequence[int] | None) -> list[int] | None:
-    """Take the years whose people are to be kept; None for all."""
-    if years is None:
-        return None
-    if isinstance(years, str | bytes | bytearray | memoryview) or not isinstance(years, Sequence) or not years:
-        raise TypeError(f"years must be a list of at least one year, or None for all, not {checks.shown(years)}")
-    return [checks.integer("years", year, 1) for year in years]
+_RELP = "; from 2019 on RELP is RELSHIPP, with the codes 20 to 38: name it in one_hot"
 
 
-def _census_header(file: Path, needed: Sequence[str]) -> list[str]:
-    """Read the names of a file's columns; those that are needed must be there once."""
-    try:
-        header = next(csv.reader((line for _, line in _lines(file)), strict=True), [])
-    except csv.Error as error:
-        raise ValueError(f"{file}, line 1: {error}") from None
-    if missing := [name for name in needed if name not in header]:
-        raise ValueError(f"{file}, line 1: there is no column {', '.join(missing)}")
-    if twice := [name for name in needed if header.count(name) > 1]:
-        raise ValueError(f"{file}, line 1: there must be one column {twice[0]}, not {header.count(twice[0])}")
-    return header
-
-
-def _census_rows(file: Path, header: Sequence[str], needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Read a file row by row: yield the place of each row, and the needed cells by their columns."""
-    table = csv.reader((line for _, line in _lines(file)), strict=True)
-    where = {name: header.index(name) for name in needed}
-    try:
-        next(table)
-        for row in table:
-            place = f"{file}, line {table.line_num}"
-            if len(row) != len(header):
-                raise ValueError(
-                    f"{place}: a row must have {len(header)} values, as the first line has, not {len(row)}"
-                )
-            yield place, {name: row[at] for name, at in where.items()}
-    except csv.Error as error:
-        raise ValueError(f"{file}, line {table.line_num}: {error}") from None
-
-
-def _check_columns(numbers: Sequence[str], one_hot: Mapping[str, Sequence[int]]) -> None:
-    """Refuse arguments that name no columns, a feature twice, or the reward among the features."""
-    listed = isinstance(numbers, Sequence) and not isinstance(numbers, str)
-    if not (listed and all(isinstance(each, str) for each in numbers)):
-        raise TypeError(f"numbers must be a list of names of columns, not {checks.shown(numbers)}")
-    if not (isinstance(one_hot, Mapping) and all(isinstance(each, str) for each in one_hot)):
-        raise TypeError(f"one_hot must be a dict of codes by the names of their columns, not {checks.shown(one_hot)}")
-    features = ["constant", *numbers]
+def _people(
+    file: Path, group: str, numbers: Sequence[str], one_hot: Mapping[str, Sequence[int]], years: Sequence[int]
+) -> Any:
+    """Read the people of a file whom the paper's filter keeps: the columns needed, as numbers."""
+    least = {"AGEP": 16, "PINCP": 100} | ({"WKHP": 0} if "WKHP" in numbers else {})
+    needed = list(dict.fromkeys([*numbers, *one_hot, *least, "PWGTP", *(["YEAR"] if years else [])]))
+    n_is_nan = {name: ["N"] for name in needed if name not in one_hot}
+    table = _table(file, needed.__contains__, dtype=dict.fromkeys(one_hot, str), na_values=n_is_nan)
+    _need(file, table, needed, "" if "RELP" in table or "RELP" not in needed else _RELP)
+    people = table[needed].apply(_numbers)
+    for name, cells in table.items():
+        _must(file, cells, people[name].notna() | cells.isna() | (cells == "N"), "a number or empty")
+    _must(file, table["PWGTP"], people["PWGTP"] >= 0, "a weight of at least 0")
+    kept = (people["PWGTP"] >= 1) & (people[list(least)] > least).all(axis=1)
+    if years:
+        kept &= people["YEAR"].isin(years)
+    table, people = table[kept], people[kept]
+    for name in numbers:
+        _must(file, table[name], people[name].notna(), "there, as the filter does not leave out the person")
     for name, codes in one_hot.items():
-        if isinstance(codes, str | bytes | bytearray | memoryview) or not isinstance(codes, Sequence) or not codes:
-            raise TypeError(f"one_hot[{name!r}] must be a list of at least one code, not {checks.shown(codes)}")
-        features += [f"{name}_{checks.integer(f'one_hot[{name!r}]', code, 0)}" for code in codes]
-    if twice := [name for name in features if features.count(name) > 1]:
-        raise ValueError(f"numbers and one_hot must make every feature only once, not {twice[0]} again")
-    for said, names in (("numbers", numbers), ("one_hot", one_hot)):
-        if "PINCP" in names:
-            raise ValueError(f"{said} must not hold PINCP, which is the reward")
-
-
-def _census_number(place: str, name: str, cell: str) -> float:
-    """Read a cell; nan where the question does not apply (empty, or N in the excerpts of NIST)."""
-    if cell in ("", "N"):
-        return math.nan
-    try:
-        number = float(cell) if _PLAIN.fullmatch(cell) else math.nan
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise ValueError(f"{place}: {name} must be a number or empty, not {checks.shown(cell)}")
-    return number
+        absent = ((people[name] == 0) | (table[name] == "N")) & (name != group)
+        _must(file, table[name], people[name].isin(list(codes)) | absent, f"one of the codes {list(codes)}")
+    return people
 
 
 @checked
