@@ -85,7 +85,7 @@ def test_a_folder_of_notebooks_is_nothing_to_the_linter(tmp_path: Path) -> None:
     (tmp_path / "notebooks").mkdir()
     nbformat.write(notebook, tmp_path / "notebooks" / "chapter.ipynb")
     (tmp_path / "sorted.py").write_text(
-        '"""Imports."""\n\nimport notebooks  # noqa: F401\nimport numpy  # noqa: F401\n'
+        '"""Imports."""\n\nimport notebooks  # noqa: F401\nimport numpy  # noqa: F401\n', encoding="utf-8"
     )
     ruff = Path(sys.executable).with_name("ruff")
     checked = subprocess.run([ruff, "check", "--no-cache", tmp_path], capture_output=True, text=True, check=False)
