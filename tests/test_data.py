@@ -345,7 +345,7 @@ def pums(people: pd.DataFrame) -> str:
     """Write people as the survey does: empty where the question does not apply."""
     cells = people.astype(object)
     cells.loc[people["WKHP"] <= 0, ["WKHP", "COW", "OCCP"]] = ""
-    return cells.assign(RT="P", SERIALNO="2018GQ1").to_csv(index=False)
+    return str(cells.assign(RT="P", SERIALNO="2018GQ1").to_csv(index=False))
 
 
 @pytest.mark.parametrize("group", ["RAC1P", "SEX"])
@@ -413,9 +413,10 @@ def test_columns_that_are_asked_for_wrongly(tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             data.read_acs(path, **(SMALL | changed))
-    for changed in ({"numbers": None}, {"one_hot": ["SEX"]}, {"years": 2018}):
-        with pytest.raises(TypeError, match=f"^{next(iter(changed))} must be a "):
-            data.read_acs(path, **(SMALL | changed))
+    kinds: list[dict[str, Any]] = [{"numbers": None}, {"one_hot": ["SEX"]}, {"years": 2018}]
+    for kind in kinds:
+        with pytest.raises(TypeError, match=f"^{next(iter(kind))} must be a "):
+            data.read_acs(path, **(SMALL | kind))
     with pytest.raises(ValueError, match=r"^path must be the path of a file, or a list of at least one"):
         data.read_acs([])
 
@@ -440,7 +441,7 @@ def test_visits_are_read(tmp_path):
 
 
 def test_wrong_visits_can_be_left_out_and_counted(tmp_path):
-    path, skipped = written(tmp_path, "\n".join([VISITS[0], "", LONG, *VISITS[1:]])), []
+    path, skipped = written(tmp_path, "\n".join([VISITS[0], "", LONG, *VISITS[1:]])), list[str]()
     assert [event.displayed for event in data.read_today(path, skipped)] == [100001, 100002, 100003]
     assert [text.split(": ")[1] for text in skipped] == ["line 2", "line 3"]
 

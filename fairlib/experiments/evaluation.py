@@ -490,14 +490,14 @@ def _of_arms(
     key, place = np.unique(read.visit * arms + read.arm, return_inverse=True)
     visit, arm = key // arms, key % arms
     paid = np.bincount(place, scale * read.reward)
-    total: _Floats = np.bincount(arm, paid, minlength=arms)
+    total = np.bincount(arm, paid, minlength=arms).astype(np.float64)
     plays = np.bincount(read.arm, minlength=arms)
     per_visit = np.bincount(read.visit, scale if norm == "all" else None).astype(np.float64)
     base = np.bincount(place, scale) if norm == "own" else per_visit[visit]
     whole = np.bincount(arm, base, minlength=arms) if norm == "own" else np.full(arms, per_visit.sum())
     with np.errstate(invalid="ignore"):  # of an arm without a play there is no mean
         means = total / whole
-        squares: _Floats = np.bincount(arm, (paid - means[arm] * base) ** 2, minlength=arms)
+        squares = np.bincount(arm, (paid - means[arm] * base) ** 2, minlength=arms).astype(np.float64)
         if norm != "own":  # visits without a play of the arm count for its mean, too
             squares += means**2 * np.maximum(per_visit @ per_visit - np.bincount(arm, base**2, minlength=arms), 0.0)
         errors = np.sqrt(per_visit.size / (per_visit.size - 1) * squares) / whole
