@@ -290,7 +290,7 @@ def test_all_that_is_kept_on_disk_is_in_the_stamp():
     def package(module):
         return module.removeprefix("fairlib.").partition(".")[0]
 
-    helpers = {package(each.__module__) for each in jit.HELPERS if each.__module__.startswith("fairlib.")}
+    helpers = {package(each.__module__) for each in jit.HELPERS if str(each.__module__).startswith("fairlib.")}
     texts = [(path.parent.name, path.read_text(encoding="utf-8")) for path in PACKAGE.glob("*/*.py")]
     loops = {name for name, text in texts if " compiled(" in text}
     assert {"core", "shares"} <= helpers <= jit._COMPILED

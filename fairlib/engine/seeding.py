@@ -52,7 +52,8 @@ class Streams:
         """Set the streams to the beginning of a run, below 2**32."""
         for stream, rng in enumerate((self.policy_rng, self.env_rng)):
             self._entropy[-2:] = run, stream
-            _seeder()(self._entropy, self._pool, self._seeds)
+            with np.errstate(over="ignore"):  # where Numba is switched off, NumPy would speak of each overflow
+                _seeder()(self._entropy, self._pool, self._seeds)
             start, increment = (a << 64 | b << 96 | c | d << 32 for a, b, c, d in self._seeds.reshape(2, 4).tolist())
             increment = (increment << 1 | 1) % 2**128
             state = ((increment + start) * _MULTIPLIER + increment) % 2**128
