@@ -63,7 +63,7 @@ def test_a_result_of_another_kind_or_cut_short_is_refused(tmp_path):
         fl.shares.SharesResult.load(tmp_path / "result")
     whole = (tmp_path / "result").read_bytes()
     (tmp_path / "result").write_bytes(whole[:700])
-    with pytest.raises(ValueError, match="must be a result that fairlib has saved, whole"):
+    with pytest.raises(ValueError, match="must be a file that fairlib has saved, whole"):
         fl.Result.load(tmp_path / "result")
     with pytest.raises(FileNotFoundError):
         fl.Result.load(tmp_path / "nothing")
