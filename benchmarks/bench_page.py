@@ -12,7 +12,7 @@ from games import setting
 from selenium import webdriver
 from turns import play, take_turns
 
-from fairlib.web.scripts import numbers, runtime, script
+from fairlib.pages.scripts import numbers, runtime, script
 
 WORKER = """
 $play(game, 9, 0);

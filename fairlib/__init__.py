@@ -26,12 +26,12 @@ from fairlib.core.result import Result
 from fairlib.engine.check_policy import check_policy
 from fairlib.engine.simulate import simulate
 from fairlib.engine.trace import trace
-from fairlib.experiments.compare import Comparison, compare
-from fairlib.experiments.statistics import Estimate, estimate, paired_t
-from fairlib.experiments.sweep import SweepError, sweep
 from fairlib.merit import Merit
 from fairlib.player.player import Choice, Player
 from fairlib.rules.rule import Number, PerArm, PerDimension, PerGroup, Square, ask, rule
+from fairlib.study.compare import Comparison, compare
+from fairlib.study.statistics import Estimate, estimate, paired_t
+from fairlib.study.sweep import SweepError, sweep
 
 if TYPE_CHECKING:  # the modules that `__getattr__` finds, for tools that only read the code
     from fairlib import after as after
@@ -42,15 +42,14 @@ if TYPE_CHECKING:  # the modules that `__getattr__` finds, for tools that only r
     from fairlib import merit as merit
     from fairlib import ranks as ranks
     from fairlib import shares as shares
-    from fairlib import web as page  # noqa: F401
     from fairlib.baselines import classic as classic
     from fairlib.baselines import linear as linear
-    from fairlib.book import explorers as explorers
-    from fairlib.book import figures as figures
-    from fairlib.book import live as live
     from fairlib.core import contexts as contexts
-    from fairlib.experiments import evaluation as evaluation
-    from fairlib.experiments import replay as replay
+    from fairlib.pages import explorers as explorers
+    from fairlib.pages import figures as figures
+    from fairlib.pages import live as live
+    from fairlib.study import evaluate as evaluation  # noqa: F401
+    from fairlib.study import replay as replay
 
 __all__ = [
     "Arms",
@@ -98,13 +97,12 @@ __all__ = [
 _SHORT = {
     "classic": "fairlib.baselines.classic",
     "contexts": "fairlib.core.contexts",
-    "evaluation": "fairlib.experiments.evaluation",
-    "explorers": "fairlib.book.explorers",
-    "figures": "fairlib.book.figures",
+    "evaluation": "fairlib.study.evaluate",
+    "explorers": "fairlib.pages.explorers",
+    "figures": "fairlib.pages.figures",
     "linear": "fairlib.baselines.linear",
-    "live": "fairlib.book.live",
-    "page": "fairlib.web",
-    "replay": "fairlib.experiments.replay",
+    "live": "fairlib.pages.live",
+    "replay": "fairlib.study.replay",
 }
 
 

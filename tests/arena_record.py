@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 import fairlib as fl
 from fairlib import arena
-from fairlib.book.playground import Playground
 from fairlib.core.result import versions
+from fairlib.pages.playground import Playground
 
 ROOT = Path(__file__).parents[1]
 HORIZONS = (1_000, 10_000)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from py_mini_racer import MiniRacer
 
-from fairlib.web.scripts import numbers, runtime, script
+from fairlib.pages.scripts import numbers, runtime, script
 
 # The one function of a browser that the runtime needs and the bare language has not.
 _ATOB = """

@@ -13,10 +13,10 @@ from arena_table import RECORD, read, short
 
 import fairlib as fl
 from fairlib import arena
-from fairlib.book.playground import Playground, PlaygroundResult
 from fairlib.core.result import Result, versions
 from fairlib.engine.session import make_session
 from fairlib.exposure import ContextExposureBandit
+from fairlib.pages.playground import Playground, PlaygroundResult
 from fairlib.ranks import RankBandit
 
 MADE = read(arena_record.ROOT)

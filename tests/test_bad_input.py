@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 
 import fairlib as fl
 from fairlib import checks, delays, exposure, figures, ranks
-from fairlib.book import Slider, explore
 from fairlib.core import Ridge
 from fairlib.merit import exponential
+from fairlib.pages import Slider, explore
 
 SECTION = ranks.section_6()
 MASKED = np.ma.array([0.2, 0.9, 0.3], mask=[False, True, False])

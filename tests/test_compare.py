@@ -12,8 +12,8 @@ from scipy import stats
 import fairlib as fl
 from fairlib.baselines import linear
 from fairlib.core.contexts import sphere
-from fairlib.experiments.compare import Comparison
 from fairlib.shares import SharedBandit, fair_ucb, t_fair_ucb
+from fairlib.study.compare import Comparison
 
 OWED = SharedBandit(fl.bernoulli([0.4, 0.5, 0.8]), shares=[0.2, 0.3, 0.0])
 PLAIN = fl.Bandit(fl.bernoulli([0.5, 0.6]))
@@ -159,7 +159,7 @@ def test_cells_have_as_many_digits_as_the_error_allows():
     ],
 )
 def test_what_is_wrong_is_refused_by_name_before_anything_is_played(monkeypatch, change, message):
-    monkeypatch.setattr("fairlib.experiments.compare.simulate", None)
+    monkeypatch.setattr("fairlib.study.compare.simulate", None)
     given = {"policies": [fl.ucb1()], "games": PLAIN, "runs": 20} | change
     with pytest.raises((TypeError, ValueError), match=message):
         fl.compare(given.pop("policies"), given.pop("games"), 100, **given)

@@ -10,7 +10,7 @@ import pytest
 import zoo
 
 import fairlib
-from fairlib import book, classic, delays, exposure, linear, merit, ranks, shares
+from fairlib import classic, delays, exposure, linear, merit, pages, ranks, shares
 from fairlib.engine import loops
 from fairlib.engine.session import Session, make_session
 from fairlib.rules import jit
@@ -269,8 +269,8 @@ def played(tmp_path_factory):
 @pytest.mark.parametrize(
     ("file", "hits"),
     [
-        ("book/figures.py", [1, 1]),
-        ("experiments/sweep.py", [1, 1]),
+        ("pages/figures.py", [1, 1]),
+        ("study/sweep.py", [1, 1]),
         ("checks.py", [1, 1]),
         ("core/steps.py", [0, 0]),
         ("shares/policies.py", [0, 0]),
@@ -295,7 +295,7 @@ def test_all_that_is_kept_on_disk_is_in_the_stamp():
     loops = {name for name, text in texts if " compiled(" in text}
     assert {"core", "shares"} <= helpers <= jit._COMPILED
     assert {"engine"} <= loops <= jit._COMPILED
-    assert not is_package_function(book.widgets.reader_rule.function)
+    assert not is_package_function(pages.widgets.reader_rule.function)
 
 
 def test_a_folder_that_cannot_be_written_is_not_used(tmp_path, monkeypatch):

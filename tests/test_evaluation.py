@@ -13,9 +13,9 @@ import pytest
 import fairlib as fl
 from fairlib import checks
 from fairlib.baselines.linear import linucb
-from fairlib.experiments.evaluation import Interval, evaluate
-from fairlib.experiments.replay import Logged
 from fairlib.merit import Merit, exponential, fair_policy
+from fairlib.study.evaluate import Interval, evaluate
+from fairlib.study.replay import Logged
 
 MEANS = np.array([0.7, 0.5, 0.4, 0.2])
 MERIT = exponential(3)

@@ -14,11 +14,11 @@ import pytest
 from matplotlib.figure import Figure
 
 import fairlib as fl
-from fairlib.book import Explorer, Live, LiveFigure, Slider, explore, moving
-from fairlib.book.live import Plays
 from fairlib.core import Array, Number, PerArm
 from fairlib.exposure import ExposureBandit
 from fairlib.merit import exponential
+from fairlib.pages import Explorer, Live, LiveFigure, Slider, explore, moving
+from fairlib.pages.live import Plays
 
 
 @pytest.fixture(autouse=True)

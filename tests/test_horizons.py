@@ -13,9 +13,9 @@ from fairlib import delays as de
 from fairlib import shares as sh
 from fairlib.core import sphere
 from fairlib.data import Event, Pool
-from fairlib.experiments.replay import replay
 from fairlib.merit import power
 from fairlib.ranks import acceptance_given_past, section_6
+from fairlib.study.replay import replay
 
 GAME = fl.Bandit(fl.bernoulli([0.9, 0.5]))
 CONTEXTS = fl.ContextBandit(sphere(3, [0.6, 0.8]))

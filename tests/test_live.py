@@ -20,11 +20,10 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 import fairlib as fl
-from fairlib.book import Explorer, Live, Slider, explore, format_text, moving, use_style
 from fairlib.core import Array, Number, PerArm
 from fairlib.delays import biased
+from fairlib.pages import Explorer, Live, Slider, explore, format_text, moving, scripts, use_style
 from fairlib.shares import SharedBandit, fair_learn, fair_ucb
-from fairlib.web import scripts
 
 Curve = Annotated[Array, 9]
 Bars = Annotated[Array, 3]

@@ -15,7 +15,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from fairlib.book import Guess, Slider, explore
+from fairlib.pages import Guess, Slider, explore
 
 CHAPTERS = Path(__file__).parent.parent / "chapters"
 SOURCES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(CHAPTERS.glob("*.md"))}

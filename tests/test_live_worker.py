@@ -8,9 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 from selenium import webdriver
 
-from fairlib.book import Live, Slider, explore, moving
 from fairlib.core import Number
-from fairlib.web import scripts
+from fairlib.pages import Live, Slider, explore, moving, scripts
 
 # A clock, a worker and an observer of our own; they do what chance says. A picture is right if its text and its alt
 # text have the number of the slider, once as the page knows it and once as the worker does. `$live` is the script.

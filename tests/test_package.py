@@ -26,15 +26,15 @@ LAYERS = [
     {"rules"},
     {"core"},
     {"engine", "merit", "baselines"},
-    {"player", "web"},
-    {"data", "book"},
-    {"arena", "experiments"},
+    {"player"},
+    {"data", "pages"},
+    {"arena", "study"},
 ]
 PAPERS = sorted(set(PACKAGES) - set().union(*LAYERS))
 LAYERS[5] |= set(PAPERS)
 # Packages whose face shows some of what their modules define; that of a paper shows all.
 WHOLE = [*PAPERS, "arena", "data", "merit"]
-FACES = ["book", "core", "player"]
+FACES = ["core", "pages", "player"]
 MODULES = [
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
     for path in sorted(PACKAGE.rglob("[a-z]*.py"))
@@ -55,12 +55,12 @@ def test_one_import_is_enough_for_every_module(name):
 
 def test_what_is_not_asked_for_is_not_imported():
     code = "import sys, fairlib; print([name for name in {} if name in sys.modules])"
-    now = {"baselines", "core", "engine", "experiments", "merit", "player", "rules"}
+    now = {"baselines", "core", "engine", "merit", "player", "rules", "study"}
     later = [
         *(name for name in PACKAGES if name not in now),
         "baselines.linear",
-        "experiments.evaluation",
-        "experiments.replay",
+        "study.evaluate",
+        "study.replay",
     ]
     heavy = ["matplotlib", "IPython", "scipy.linalg", "tqdm", *(f"fairlib.{name}" for name in later)]
     assert fresh(code.format(heavy)) == "[]"

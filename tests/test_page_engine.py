@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from js_engine import evaluated, written
 
-from fairlib.web.translate import REAL, WHOLE, Array, Function, RefusedError, Script
+from fairlib.pages.translate import REAL, WHOLE, Array, Function, RefusedError, Script
 
 OUTSIDE = {"math": "math", "np": "np"}
 NAMES = ("BigInt", "Math", "Number", "NaN", "undefined", "arguments", "let", "at", "exact", "f", "i1", "_1")

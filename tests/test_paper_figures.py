@@ -23,7 +23,7 @@ kernelspec: {display_name: Python 3, language: python, name: python3}
 import matplotlib.pyplot as plt
 
 import fairlib as fl
-from fairlib.book import curve, use_style
+from fairlib.pages import curve, use_style
 
 use_style()
 elsewhere = fl.simulate(fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.uniform(), 100, runs=2)

@@ -18,8 +18,8 @@ from helpers import exp3, streams
 
 import fairlib as fl
 from fairlib import delays, exposure, linear, ranks, shares
-from fairlib.experiments.replay import replay
 from fairlib.player import Choice, Player
+from fairlib.study.replay import replay
 
 MEANS = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
 POWER = fl.merit.power(1, 4)

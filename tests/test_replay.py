@@ -16,12 +16,12 @@ from fairlib import checks
 from fairlib.baselines.linear import linucb
 from fairlib.core import Array, ContextPolicy, Number, PerArm, dot
 from fairlib.data import Event, Pool
-from fairlib.experiments.replay import Logged, article_contexts, replay
 from fairlib.exposure import ExposureBandit, fairx_linucb, fairx_ts
 from fairlib.exposure.game import exposure_metrics
 from fairlib.merit import exponential, fair_policy
 from fairlib.shares import SharedBandit, fair_learn, fair_ucb, lfg
 from fairlib.shares.game import shares_metrics
+from fairlib.study.replay import Logged, article_contexts, replay
 
 MEANS = {7: 0.8, 8: 0.6, 9: 0.3}
 

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 import fairlib as fl
-from fairlib.book import Live, Slider
-from fairlib.book.live import Plays
-from fairlib.experiments.replay import Logged, replay
+from fairlib.pages import Live, Slider, scripts
+from fairlib.pages.live import Plays
 from fairlib.shares import SharedBandit, fair_learn, fair_ucb, lfg
-from fairlib.web import scripts
+from fairlib.study.replay import Logged, replay
 
 LOUD = fl.Bandit(fl.gaussian([0.0, 5.0]))
 LOG = [Logged(0, 0.5, 0.5), Logged(1, -3.0, 0.5)] * 20

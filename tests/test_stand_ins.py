@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairlib import data
-from fairlib.experiments.replay import article_contexts
+from fairlib.study.replay import article_contexts
 
 
 def test_frequencies_have_what_is_published_of_mediamill():

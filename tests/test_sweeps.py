@@ -21,8 +21,8 @@ from helpers import same
 
 import fairlib as fl
 from fairlib import files
-from fairlib.experiments.sweep import _identity
 from fairlib.shares import fair_learn, lfg
+from fairlib.study.sweep import _identity
 
 
 def end_of_game(gap, seed):

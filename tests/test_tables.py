@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree
 
-from fairlib.book import Table
+from fairlib.pages import Table
 
 
 def test_the_html_names_rows_and_columns_and_aligns_numbers():

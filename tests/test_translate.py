@@ -16,10 +16,10 @@ from py_mini_racer import MiniRacer
 import fairlib as fl
 from fairlib.core import largest
 from fairlib.core.policy import RULE
-from fairlib.web import scripts
-from fairlib.web.reader_rule import KINDS
-from fairlib.web.scripts import draws, flat, function_of, numbers, runtime, script
-from fairlib.web.translate import CHANCE, REAL, WHOLE, Array, Function, Made, RefusedError, Script
+from fairlib.pages import scripts
+from fairlib.pages.reader_rule import KINDS
+from fairlib.pages.scripts import draws, flat, function_of, numbers, runtime, script
+from fairlib.pages.translate import CHANCE, REAL, WHOLE, Array, Function, Made, RefusedError, Script
 
 UNKNOWN: dict[str, Any] = {}
 NUMBERS, WHOLES, TABLE = Array(REAL, 1), Array(WHOLE, 1), Array(REAL, 2)

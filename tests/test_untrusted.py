@@ -15,7 +15,7 @@ import pytest
 
 import fairlib as fl
 from fairlib import delays, exposure, shares
-from fairlib.book.playground import Playground
+from fairlib.pages.playground import Playground
 
 
 def test_so_many_arms_that_memory_is_too_small_are_refused_with_a_sentence():

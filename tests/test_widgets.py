@@ -14,9 +14,9 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 import fairlib as fl
-from fairlib.book import Attack, Guess
+from fairlib.pages import Attack, Guess
+from fairlib.pages.scripts import runtime
 from fairlib.shares import fair_learn
-from fairlib.web.scripts import runtime
 
 SHARES, TOLERANCE = [0.1875] * 5, 0.75  # so many plays are exact numbers
 QUESTION = Guess("How many of 100 rounds?", "It gets <87> of them.", 0, 100, unit=" rounds")

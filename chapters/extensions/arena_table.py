@@ -18,10 +18,10 @@ from sphinx.util.docutils import SphinxDirective
 
 from fairlib.arena import entrants, v1
 from fairlib.baselines.classic import ucb1
-from fairlib.book.playground import EXAMPLE, Playground
 from fairlib.delays import cucb_d
 from fairlib.merit import fair_policy
-from fairlib.web.scripts import numbers, script
+from fairlib.pages.playground import EXAMPLE, Playground
+from fairlib.pages.scripts import numbers, script
 
 RECORD = Path("benchmarks") / "arena.json"
 DIGITS = 4  # of the numbers in the page

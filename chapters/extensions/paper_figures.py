@@ -30,7 +30,7 @@ from scipy.stats import norm, t
 from traitlets.config import Config
 
 import fairlib as fl
-from fairlib.book import Explorer
+from fairlib.pages import Explorer
 
 OTHER = 1_000_000  # is added to a seed of the book's
 SURE = 2 * norm.sf(3)  # so rarely may a comparison find by chance that something is three standard errors off

@@ -13,13 +13,13 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from fairlib.book.playground import contents, own_contents
+from fairlib.pages.playground import contents, own_contents
 
 BRYTHON = Path(str(distribution("brython").locate_file("brython/data")))
 STAND_INS = {
     "__future__": "annotations = None",
     "fairlib": "",
-    "fairlib.web": "",
+    "fairlib.pages": "",
     "ast": """
 from _ast import *
 
@@ -41,7 +41,7 @@ def unparse(node):
 """,
     "reader": """
 from browser import window
-from fairlib.web.reader_rule import translated
+from fairlib.pages.reader_rule import translated
 from known import KNOWN
 
 def read(text):
@@ -79,7 +79,7 @@ def write(app: Sphinx) -> None:
     (folder / "playground-games.js").write_text(f"window.fairGames = {games};\n", encoding="utf-8")
     shutil.copy(BRYTHON / "brython.js", folder)
     own = own_contents()
-    packages = ("fairlib", "fairlib.web", "collections")
+    packages = ("fairlib", "fairlib.pages", "collections")
     # Brython, which would look annotations up, leaves them alone where they are to be text.
     ours = {name: f"from __future__ import annotations\n{text}" for name, text in own["modules"].items()}
     sources = {**STAND_INS, **ours, "known": f"KNOWN = {json.dumps(own['known'])}\n"}

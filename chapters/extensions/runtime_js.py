@@ -10,7 +10,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from fairlib.web.scripts import explorers, runtime
+from fairlib.pages.scripts import explorers, runtime
 
 FILE = "runtime.js"
 

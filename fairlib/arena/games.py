@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairlib import ranks
-from fairlib.book.playground import Playground
 from fairlib.core.arms import Bandit, bernoulli
 from fairlib.core.contexts import ContextBandit, sphere
 from fairlib.delays import geometric, packet_loss
 from fairlib.exposure import ContextExposureBandit
 from fairlib.merit import exponential, power
+from fairlib.pages.playground import Playground
 
 __all__ = ["Suite", "v1"]
 

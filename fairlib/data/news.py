@@ -100,7 +100,7 @@ def read_today(
 
     Notes
     -----
-    Used in section 5 of Wang et al. (2021), with the replay of Li et al. (2010), `fairlib.experiments.replay`.
+    Used in section 5 of Wang et al. (2021), with the replay of Li et al. (2010), `fairlib.study.replay`.
 
     Examples
     --------

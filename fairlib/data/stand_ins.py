@@ -98,7 +98,7 @@ class KnownLog(NamedTuple):
     rates : dict
         How often each article is clicked on average over all visitors, by its number.
     parameter : ndarray, shape (36,)
-        The chance of a click is this times the context, as `fairlib.experiments.replay.article_contexts` makes it.
+        The chance of a click is this times the context, as `fairlib.study.replay.article_contexts` makes it.
 
     Examples
     --------

@@ -138,7 +138,7 @@ class Player:
     connection to SQLite does not survive a fork.
 
     The table `log` of the journal is only ever added to. Its view `rounds` has a row for each arm that was chosen, with
-    the columns that `fairlib.experiments.replay` reads: `round`, `arm`, `propensity`, `features` as JSON, and `reward`,
+    the columns that `fairlib.study.replay` reads: `round`, `arm`, `propensity`, `features` as JSON, and `reward`,
     empty if it was not observed.
 
     The seed and the journal together give all choices to come, so at work the seed must be secret, and 0 is not.

@@ -37,7 +37,7 @@ OPTIONS = {"error_model": "numpy"}
 
 _njit: Any = numba.njit  # Numba's own annotations allow no settings by name
 
-_PLAIN = {"__pycache__", "book", "data", "experiments", "player", "web"}  # where an edit leaves machine code alone
+_PLAIN = {"__pycache__", "data", "pages", "player", "study"}  # where an edit leaves machine code alone
 _COMPILED = {each.name for each in PACKAGE.iterdir() if each.is_dir()} - _PLAIN
 _STAMP = stamp(*sorted(_COMPILED))  # now: an editor may change the sources of what has been imported
 

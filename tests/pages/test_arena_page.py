@@ -15,8 +15,8 @@ from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
 import fairlib as fl
-from fairlib.book.playground import EXAMPLE
 from fairlib.core import largest
+from fairlib.pages.playground import EXAMPLE
 from pages.test_playground import find, texts, visit, write_page
 
 MADE = arena_table.read(arena_record.ROOT)

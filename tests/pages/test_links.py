@@ -18,9 +18,8 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
 import fairlib as fl
-from fairlib.book import Live, Slider, explore, moving
 from fairlib.core import Number
-from fairlib.web import scripts
+from fairlib.pages import Live, Slider, explore, moving, scripts
 from pages.browsing import PAGES, errors, press, use_screen, visit
 
 

@@ -22,11 +22,11 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 import fairlib as fl
-from fairlib.book.playground import EXAMPLE, SHORT, START, Playground, candidates, contestants
 from fairlib.core import any_of_the_best, explore, largest, share_out, try_each_once
 from fairlib.delays import SemiBandit, geometric
 from fairlib.exposure import ExposureBandit
 from fairlib.merit import exponential
+from fairlib.pages.playground import EXAMPLE, SHORT, START, Playground, candidates, contestants
 from fairlib.ranks import fair_greedy
 from fairlib.shares import SharedBandit
 from pages.browsing import use_screen

@@ -11,7 +11,7 @@ from engines import in_every_browser, is_chromium, is_webkit
 from selenium import webdriver
 
 import fairlib as fl
-from fairlib.web.scripts import runtime
+from fairlib.pages.scripts import runtime
 
 RUNS, ROUNDS = 20, 2000
 FEW = 2  # runs in the other browsers

@@ -13,10 +13,10 @@ import pytest
 from js_engine import evaluated, games
 
 import fairlib as fl
-from fairlib.book.playground import EXAMPLE, own_contents
 from fairlib.core import Rule, largest, share_out
 from fairlib.delays import geometric
-from fairlib.web.reader_rule import translated
+from fairlib.pages.playground import EXAMPLE, own_contents
+from fairlib.pages.reader_rule import translated
 from pages.test_playground import BAD, EXP3, WINNING
 
 KNOWN = own_contents()["known"]

@@ -8,8 +8,8 @@ import numpy as np
 import fairlib as fl
 from fairlib import after as af
 from fairlib import delays as de
-from fairlib.book.playground import Playground
 from fairlib.merit import exponential
+from fairlib.pages.playground import Playground
 from zoo.entry import THREE, WITHIN, on_arms, size
 
 GAMES: dict[str, Callable[[], Any]] = {

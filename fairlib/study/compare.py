@@ -18,7 +18,7 @@ from fairlib.core.result import Result
 from fairlib.engine.seeding import AnySeed
 from fairlib.engine.session import AnyPolicy, Problem, make_session
 from fairlib.engine.simulate import simulate
-from fairlib.experiments.statistics import estimate, paired_t
+from fairlib.study.statistics import estimate, paired_t
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,6 +1,6 @@
 """Pictures that move in the page: a function, written like a rule, fills arrays, and marked parts follow them.
 
-In the page matplotlib's own picture is kept, and the numbers of its paths are written anew; see `fairlib/web/live.js`.
+In the page matplotlib's own picture is kept, and the numbers of its paths are written anew; see `live.js`.
 """
 
 import inspect
@@ -20,7 +20,6 @@ from matplotlib.text import Annotation, Text
 from numpy.typing import ArrayLike
 
 from fairlib import checks
-from fairlib.book.sliders import check_sliders
 from fairlib.checks import PositiveInt, checked
 from fairlib.core.arms import Bandit
 from fairlib.core.ridge import Ridge
@@ -28,6 +27,8 @@ from fairlib.engine.runner import Runner, make_runner
 from fairlib.engine.seeding import root
 from fairlib.engine.session import ArmsSession, make_session
 from fairlib.engine.simulate import recorded_rounds
+from fairlib.pages import scripts
+from fairlib.pages.sliders import check_sliders
 from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.rule import Array, Seen
 from fairlib.rules.signature import CallSignature
@@ -106,7 +107,7 @@ def moving(artist: Any, text: str | None = None, run: int = 0, **ends: Any) -> A
 
 
 class Live:
-    """The moving parts of an explorer's picture, computed in the page; for `fairlib.book.explorers.explore`.
+    """The moving parts of an explorer's picture, computed in the page; for `fairlib.pages.explorers.explore`.
 
     Parameters
     ----------
@@ -210,7 +211,7 @@ class Plays:
     Examples
     --------
     >>> import fairlib as fl
-    >>> from fairlib.book.sliders import Slider
+    >>> from fairlib.pages.sliders import Slider
     >>> live = Live(
     ...     lambda mean: None,
     ...     alt="{mean:g}",
@@ -329,9 +330,7 @@ _MOVING = ("params", "table", "metricParams", "waits", "means")
 
 def _line(games: list[Any], horizon: int, points: Array, moved: list[str], order: list[str]) -> dict[str, Any]:
     """Return the numbers of games as those at 0 and a slider's addition to each; refuse numbers of another form."""
-    from fairlib.web.scripts import numbers  # here, as it needs much that nothing else does
-
-    said = [numbers(problem, policy, horizon) for problem, policy in games]
+    said = [scripts.numbers(problem, policy, horizon) for problem, policy in games]
     for one, (problem, _) in zip(said, games, strict=True):
         del one["rounds"]  # those to record are the picture's
         if isinstance(problem, Bandit):
@@ -376,7 +375,7 @@ class LiveFigure:
     Examples
     --------
     >>> import fairlib as fl
-    >>> from fairlib.book.sliders import Slider
+    >>> from fairlib.pages.sliders import Slider
     >>> def shows(power, square: fl.Number):
     ...     square[0] = 3.0**power
     >>> live = Live(shows, alt="3 to the power {power:g} is {square:.0f}")
@@ -460,8 +459,6 @@ class LiveFigure:
 
     def page(self) -> dict[str, Any]:
         """Return the data that the page needs besides the picture that was drawn last."""
-        from fairlib.web import scripts  # here, as it needs much that nothing else does
-
         live, sizes = self.live, self.sizes
         length = self.bound_rule.length(sizes)
         memory = _lying(self.bound_rule.memory(np.arange(length, dtype=np.float64), sizes))

@@ -18,8 +18,8 @@ from fairlib import checks
 from fairlib.checks import OpenProbability, PositiveInt, Seed, checked
 from fairlib.core.contexts import ContextPolicy
 from fairlib.core.policy import Policy
-from fairlib.experiments.statistics import Estimate
 from fairlib.merit import Merit
+from fairlib.study.statistics import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -403,7 +403,7 @@ def evaluate(
 
     See Also
     --------
-    fairlib.experiments.replay.replay : the same for a policy that learns.
+    fairlib.study.replay.replay : the same for a policy that learns.
 
     Notes
     -----
@@ -423,7 +423,7 @@ def evaluate(
     >>> rng = np.random.default_rng(0)
     >>> arms = (rng.random(4000) < 0.75).astype(int)
     >>> clicks = (rng.random(4000) < np.array([0.6, 0.2])[arms]).astype(int)
-    >>> from fairlib.experiments.replay import Logged
+    >>> from fairlib.study.replay import Logged
     >>> log = [Logged(a, r, (0.25, 0.75)[a]) for a, r in zip(arms, clicks)]
     >>> evaluate(log, [1, 0])
     Evaluation of 4,000 visits by dr

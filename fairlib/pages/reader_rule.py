@@ -8,7 +8,7 @@ import ast
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from fairlib.web.translate import (
+from fairlib.pages.translate import (
     CHANCE,
     MAYBE,
     NOTHING,

@@ -1,6 +1,6 @@
 """Sliders over a figure: live where a kernel answers, and on a page that has none.
 
-In the static view every setting is drawn beforehand and stored in the page, or, with `fairlib.book.live`, only one is,
+In the static view every setting is drawn beforehand and stored in the page, or, with `fairlib.pages.live`, only one is,
 and the page computes the others; ``explorers.html`` is its template. In the live view, of a Jupyter front end, only the
 setting that the reader asks for is drawn.
 """
@@ -22,11 +22,11 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from fairlib import checks
-from fairlib.book.live import Live, LiveFigure
-from fairlib.book.sliders import MOST_SETTINGS, Slider, check_sliders, setting_text, slider_text
 from fairlib.checks import checked
+from fairlib.pages.live import Live, LiveFigure
+from fairlib.pages.scripts import link, script_json
+from fairlib.pages.sliders import MOST_SETTINGS, Slider, check_sliders, setting_text, slider_text
 from fairlib.rules.rule import Rule
-from fairlib.web import link, script_json
 
 __all__ = ["Frame", "Explorer", "explore"]
 
@@ -293,7 +293,7 @@ def explore(
         asked for less motion. A list of names is never played.
     live : Live, optional
         The code that fills the picture. `figure` is then also called with all filled arrays, marks the parts that
-        follow them by `fairlib.book.live.moving`, and leaves the label to it.
+        follow them by `fairlib.pages.live.moving`, and leaves the label to it.
     **sliders : Slider
         One or two sliders, each under the name of the parameter of `figure` that it moves; at most 60 settings in
         all.
@@ -327,8 +327,8 @@ def explore(
     return Explorer(figure, sliders, autoplay, live)
 
 
-_PAGE = Template(resources.files("fairlib.book").joinpath("explorers.html").read_text(encoding="utf-8"))
-_STORED = link() + resources.files("fairlib.book").joinpath("stored.js").read_text(encoding="utf-8")
+_PAGE = Template(resources.files("fairlib.pages").joinpath("explorers.html").read_text(encoding="utf-8"))
+_STORED = link() + resources.files("fairlib.pages").joinpath("stored.js").read_text(encoding="utf-8")
 
 
 def _is_live() -> bool:

@@ -12,10 +12,9 @@ import numpy as np
 from fairlib import checks
 from fairlib.checks import NonNegative, Positive, checked
 from fairlib.core import Number, Policy, bernoulli, rule
+from fairlib.pages.scripts import numbers, script, script_json
 from fairlib.shares import SharedBandit, fair_learn
 from fairlib.shares.game import Shares
-from fairlib.web import script_json
-from fairlib.web.scripts import numbers, script
 
 __all__ = ["Attack", "Guess", "reader_rule"]
 
@@ -23,13 +22,13 @@ __all__ = ["Attack", "Guess", "reader_rule"]
 # They are dressed as explorers are, also on a page that has none.
 _STYLE = re.findall(
     r"<style>.*?</style>",
-    resources.files("fairlib.book").joinpath("explorers.html").read_text(encoding="utf-8"),
+    resources.files("fairlib.pages").joinpath("explorers.html").read_text(encoding="utf-8"),
     re.DOTALL,
 )[0]
 
 
 def _filled(name: str, **parts: Any) -> str:
-    template = Template(resources.files("fairlib.book").joinpath(name).read_text(encoding="utf-8"))
+    template = Template(resources.files("fairlib.pages").joinpath(name).read_text(encoding="utf-8"))
     return template.substitute(style=_STYLE, **parts)
 
 

@@ -4,6 +4,7 @@ import ast
 import base64
 import inspect
 import itertools
+import json
 import textwrap
 from functools import cache
 from importlib import resources
@@ -22,12 +23,11 @@ from fairlib.core.ridge import RIDGE
 from fairlib.engine import loops
 from fairlib.engine.session import AnyPolicy, ArmsSession, Problem, make_session
 from fairlib.engine.simulate import recorded_rounds
+from fairlib.pages.reader_rule import KINDS
+from fairlib.pages.translate import CHANCE, NOTHING, REAL, TRUTH, WHOLE, Array, Function, Made, Native, Record, Script
 from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.layout import array_slice, as_action
 from fairlib.rules.rule import Rule
-from fairlib.web import link
-from fairlib.web.reader_rule import KINDS
-from fairlib.web.translate import CHANCE, NOTHING, REAL, TRUTH, WHOLE, Array, Function, Made, Native, Record, Script
 
 _FLOATS = Array(REAL, 1)
 _WHOLES = Array(WHOLE, 1)
@@ -38,6 +38,18 @@ _BY_HAND = {
     distributions.random_standard_normal: Native("$normal", REAL),
     distributions.random_standard_exponential: Native("$exponential", REAL),
 }
+
+
+def script_json(value: Any) -> str:
+    r"""Return JSON that may be part of a script in a page."""
+    # Inside a script element "</" would end it and "<!--" begin a comment.
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("</", "<\\/").replace("<!", "\\u003c!")
+
+
+def link() -> str:
+    """Return the script that keeps an explorer's setting in the address and copies it."""
+    return resources.files("fairlib.pages").joinpath("link.js").read_text(encoding="utf-8")
 
 
 def function_of(function: Any) -> Function:
@@ -176,7 +188,7 @@ def _game(made: Script, ready: Any) -> dict[str, str]:
 @cache
 def runtime() -> str:
     """Return the common part of all scripts of games: NumPy's random numbers, arrays, and the player of a run."""
-    text = resources.files("fairlib.web").joinpath("runtime.js").read_text(encoding="utf-8")
+    text = resources.files("fairlib.pages").joinpath("runtime.js").read_text(encoding="utf-8")
     tables = "".join(f'const ${each[:2]} = $table("{_packed(each)}");\n' for each in _TABLES)
     edges = "".join(f"const ${name} = {float(getattr(ziggurat, each))!r};\n" for name, each in _EDGES.items())
     notice = (
@@ -187,7 +199,7 @@ def runtime() -> str:
 
 def explorers() -> str:
     """Return the script that moves the explorers of a page: they find the runtime's text in ``window.fairRuntime``."""
-    return link() + resources.files("fairlib.web").joinpath("live.js").read_text(encoding="utf-8")
+    return link() + resources.files("fairlib.pages").joinpath("live.js").read_text(encoding="utf-8")
 
 
 # WebAssembly, base64: `fill(from, to)` writes the words of NumPy's PCG64 into the module's memory, where the state

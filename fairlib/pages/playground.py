@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.baselines.classic import thompson_beta, ucb1
-from fairlib.book import look
 from fairlib.checks import checked
 from fairlib.core import (
     Bandit,
@@ -39,14 +38,15 @@ from fairlib.delays import fcts_d, fcucb_d, geometric
 from fairlib.delays.game import SemiBandit, semi_metrics
 from fairlib.exposure import fairx_ts, fairx_ucb, upper_merit
 from fairlib.merit import Merit, exponential, play_by_merit
+from fairlib.pages import look
+from fairlib.pages.reader_rule import translated
+from fairlib.pages.scripts import draws, function_of, numbers, script
+from fairlib.pages.translate import CHANCE, REAL, Function, Script
 from fairlib.ranks import fair_greedy, separate_groups
 from fairlib.ranks.worlds import WeightedBandit
 from fairlib.rules.layout import unread_feedback
 from fairlib.shares import fair_learn, fair_ucb
 from fairlib.shares.game import SharedBandit, Shares, shares_metrics
-from fairlib.web.reader_rule import translated
-from fairlib.web.scripts import draws, function_of, numbers, script
-from fairlib.web.translate import CHANCE, REAL, Function, Script
 
 SHORT = 3000
 """Rounds of Fair-Greedy, which looks back at all candidates in every round."""
