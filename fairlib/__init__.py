@@ -45,11 +45,12 @@ if TYPE_CHECKING:  # the modules that `__getattr__` finds, for tools that only r
     from fairlib.baselines import classic as classic
     from fairlib.baselines import linear as linear
     from fairlib.core import contexts as contexts
+    from fairlib.data import Log as Log
     from fairlib.pages import explorers as explorers
     from fairlib.pages import figures as figures
     from fairlib.pages import live as live
-    from fairlib.study import evaluate as evaluation  # noqa: F401
-    from fairlib.study import replay as replay
+    from fairlib.study.evaluate import evaluate as evaluate
+    from fairlib.study.replay import replay as replay
 
 __all__ = [
     "Arms",
@@ -97,25 +98,27 @@ __all__ = [
 _SHORT = {
     "classic": "fairlib.baselines.classic",
     "contexts": "fairlib.core.contexts",
-    "evaluation": "fairlib.study.evaluate",
     "explorers": "fairlib.pages.explorers",
     "figures": "fairlib.pages.figures",
     "linear": "fairlib.baselines.linear",
     "live": "fairlib.pages.live",
-    "replay": "fairlib.study.replay",
 }
+# A class and functions that are asked for without their module:
+_MEMBERS = {"Log": "fairlib.data", "evaluate": "fairlib.study.evaluate", "replay": "fairlib.study.replay"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a module of the package when it is first asked for."""
+    """Import a module of the package, or a member of one, when it is first asked for."""
+    if name in _MEMBERS:
+        return getattr(importlib.import_module(_MEMBERS[name]), name)
     if name in _SHORT or name in _packages():
         return importlib.import_module(_SHORT.get(name, f"fairlib.{name}"))
     raise AttributeError(f"module 'fairlib' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """List the modules that are yet to be imported, too."""
-    return sorted({*globals(), *_SHORT, *_packages()})
+    """List what is yet to be imported, too."""
+    return sorted({*globals(), *_SHORT, *_MEMBERS, *_packages()})
 
 
 def _packages() -> set[str]:

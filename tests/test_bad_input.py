@@ -230,8 +230,6 @@ def test_what_is_given_is_neither_changed_nor_kept():
         (lambda: fl.Result.load(None), TypeError, "path must be the path of a file"),
         (lambda: fl.Delay(lambda wait: wait, wait=[]), ValueError, "wait must have a number for each arm"),
         (lambda: delays.empirical(np.array(0.5)), TypeError, "delays must be a list"),
-        (lambda: fl.replay.replay([3], fl.ucb1()), TypeError, "each of events must be an Event of a log, or"),
-        (lambda: fl.replay.replay(3, fl.ucb1()), TypeError, "events must be a log"),
         (lambda: Slider("Plays", {1, 2}), TypeError, "values must be a list"),
     ],
     ids=itertools.count(),

@@ -19,7 +19,6 @@ from helpers import exp3, streams
 import fairlib as fl
 from fairlib import delays, exposure, linear, ranks, shares
 from fairlib.player import Choice, Player
-from fairlib.study.replay import replay
 
 MEANS = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
 POWER = fl.merit.power(1, 4)
@@ -256,10 +255,38 @@ def test_its_journal_can_be_replayed(tmp_path):
     with closing(sqlite3.connect(tmp_path / "shop.db")) as db:
         frame = pd.read_sql("SELECT * FROM rounds", db)
     assert frame["round"].tolist() == list(range(1, 401))
-    result = replay(frame, fl.Policy("the first", lambda p: 0), arms=2, least=0.25)
+    result = fl.replay(fl.Log(frame, arms=2), fl.Policy("the first", lambda p: 0), least=0.25)
     assert {row.arm for row in result.events} == {0}
     assert len(result.events) == pytest.approx(100, abs=4 * np.sqrt(400 * 0.25 * 0.75))
     assert result.rewards.mean() == pytest.approx(0.2, abs=4 * np.sqrt(0.16 / len(result.events)))
+
+
+def test_arms_have_names_in_choices_feedback_and_journal(tmp_path):
+    path, menu = tmp_path / "menu.db", ["tea", "12", "coffee"]
+    plain = Player(fl.uniform(2), 3)
+    with closing(Player(fl.uniform(2), menu, journal=path)) as player:
+        for t in range(1, 31):
+            choice, numbered = player.choose(), plain.choose()
+            assert choice.arms == tuple(menu[arm] for arm in numbered.arms)
+            assert player.waiting == {t: choice.arms}
+            for arm, name in zip(numbered.arms[::-1], choice.arms[::-1], strict=True):
+                plain.observe(t, t % 2, arm)
+                player.observe(t, t % 2, name)
+        with pytest.raises(ValueError, match=r"^arm must be 'tea' or '12' or 'coffee', not 0"):
+            player.observe(player.choose().round, 1.0, 0)
+    with closing(Player(fl.uniform(2), menu, journal=path)) as again:
+        assert again.seen.selected.sum() == 62
+        assert Player.load(path, fl.uniform(2)).waiting == again.waiting
+    with closing(sqlite3.connect(path)) as db:
+        log = fl.Log(pd.read_sql("SELECT * FROM rounds", db), arms=menu, missing="drop")
+    assert (len(log), log.dropped) == (60, 2)
+    with pytest.raises(ValueError, match=r"it was made with arms \['tea', '12', 'coffee'\], not 3"):
+        Player(fl.uniform(2), 3, journal=path)
+    for wrong in (["tea", "tea"], [], ["tea", ""]):
+        with pytest.raises(ValueError, match="names"):
+            Player(fl.ucb1(), wrong)
+    with pytest.raises(TypeError, match="the names of arms must be a string, not 3"):
+        Player(fl.ucb1(), ["tea", 3])
 
 
 # Two threads --------------------------------------------------------------------------------------------------------

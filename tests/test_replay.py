@@ -4,7 +4,6 @@
 # mypy: disable-error-code="arg-type, return-value"
 
 import itertools
-import re
 from typing import Annotated
 
 import numpy as np
@@ -12,16 +11,13 @@ import pandas as pd
 import pytest
 
 import fairlib as fl
-from fairlib import checks
 from fairlib.baselines.linear import linucb
 from fairlib.core import Array, ContextPolicy, Number, PerArm, dot
-from fairlib.data import Event, Pool
-from fairlib.exposure import ExposureBandit, fairx_linucb, fairx_ts
-from fairlib.exposure.game import exposure_metrics
-from fairlib.merit import exponential, fair_policy
-from fairlib.shares import SharedBandit, fair_learn, fair_ucb, lfg
-from fairlib.shares.game import shares_metrics
-from fairlib.study.replay import Logged, article_contexts, replay
+from fairlib.data import Event, Log, Pool
+from fairlib.exposure import fairx_linucb, fairx_ts
+from fairlib.merit import exponential
+from fairlib.shares import fair_ucb, lfg
+from fairlib.study.replay import article_contexts, replay
 
 MEANS = {7: 0.8, 8: 0.6, 9: 0.3}
 
@@ -226,7 +222,7 @@ def test_policies_with_contexts_learn_from_a_log(policy):
     assert replay(events, policy).rewards.tolist() == result.rewards.tolist()
 
 
-def own_log(rounds: int, seed: int, most: float = 0.7) -> list[Logged]:
+def own_log(rounds: int, seed: int, most: float = 0.7) -> Log:
     """Log rounds of a policy that learns: the arm that has paid best so far is drawn with the largest probability."""
     rng = np.random.default_rng(seed)
     paid, played = np.zeros(3), np.ones(3)
@@ -237,15 +233,15 @@ def own_log(rounds: int, seed: int, most: float = 0.7) -> list[Logged]:
         arm = int(rng.choice(3, p=p))
         reward = float(rng.random() < MEANS[7 + arm])
         paid[arm], played[arm] = paid[arm] + reward, played[arm] + 1
-        rows.append(Logged(arm, reward, float(p[arm])))
-    return rows
+        rows.append({"arm": arm, "reward": reward, "propensity": float(p[arm])})
+    return Log(rows, arms=3)
 
 
 @pytest.mark.parametrize("policy", [fl.ucb1(), fl.epsilon_greedy(0.3)], ids=["UCB1", "epsilon-greedy"])
 def test_replay_of_an_uneven_log_earns_what_the_policy_earns_at_play(policy):
     """200 replays of 30 rounds of a log that learned, against 4,000 games, within four errors."""
     horizon, logs = 30, [own_log(400, seed) for seed in range(200)]
-    replays = [replay(log, policy, arms=3, least=0.15, horizon=horizon, seed=i) for i, log in enumerate(logs)]
+    replays = [replay(log, policy, least=0.15, horizon=horizon, seed=i) for i, log in enumerate(logs)]
     assert all(len(result.events) == horizon for result in replays)
     played = np.array([[sum(row.arm == a for row in result.events) for a in range(3)] for result in replays])
     rewards = np.array([result.rewards.sum() for result in replays])
@@ -259,125 +255,52 @@ def test_replay_of_an_uneven_log_earns_what_the_policy_earns_at_play(policy):
 def test_one_round_in_so_many_is_kept_whatever_the_propensities():
     own = own_log(9000, 1)
     for policy in (fl.ucb1(), fl.uniform()):
-        kept = len(replay(own, policy, arms=3, least=0.15).events)
+        kept = len(replay(own, policy, least=0.15).events)
         assert kept == pytest.approx(0.15 * 9000, abs=4 * np.sqrt(9000 * 0.15 * 0.85))
     kept = len(replay(log(9000, 6), fl.uniform(), least=0.1).events)  # drawn evenly among three articles
     assert kept == pytest.approx(900, abs=4 * np.sqrt(9000 * 0.1 * 0.9))
 
 
-def test_a_data_frame_is_a_log():
-    log = own_log(500, 2)
-    frame = pd.DataFrame(log).drop(columns="features").assign(note="what else there is")
-    one, two = (replay(each, fl.thompson_beta(), arms=3, least=0.15, seed=4) for each in (log, frame))
-    assert one.events == two.events
-    assert one.rewards.tolist() == two.rewards.tolist()
-    assert one.seen == two.seen == 500
-
-
 def test_the_same_log_as_events_and_as_rows():
     events = log(600, 5)
-    rows = [Logged(event.displayed - 7, event.click, 1 / 3, article_contexts(event)) for event in events]
+    names = ("arm", "reward", "propensity", "features")
+    rows = [(event.displayed - 7, event.click, 1 / 3, article_contexts(event)) for event in events]
+    frame = pd.DataFrame(rows, columns=names).assign(note="what else there is")
     for policy in (fl.ucb1(), linucb(0.1, 1.0)):
-        one, two = replay(events, policy), replay(pd.DataFrame(rows), policy, arms=3)
+        one, two = replay(events, policy), replay(frame, policy)
         assert [(event.displayed - 7, event.click) for event in one.events] == [row[:2] for row in two.events]
         assert np.array_equal(one.probabilities, two.probabilities)
 
 
-ROW = Logged(0, 1.0, 0.5, [[0.1], [0.2]])
+def one(arm=0, propensity=0.5, **features) -> pd.DataFrame:
+    return pd.DataFrame({"arm": [arm], "reward": [1.0], "propensity": [propensity], **features})
+
+
+TWO = {"features": [[[0.1], [0.2]]]}
+LONGER = pd.DataFrame([*one(**TWO).to_dict("records"), *one(features=[np.ones((2, 3))]).to_dict("records")])
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: replay([(0, 1.0, 0.5)], fl.ucb1(), arms=2), TypeError, "or have an arm, a reward and a propensity"),
-        (lambda: replay([ROW._replace(features=None)], fl.ucb1()), TypeError, "arms must be given, as neither"),
-        (lambda: replay([ROW], fl.ucb1(), arms=3), ValueError, "features must have 3 rows, one an arm, not 2"),
-        (
-            lambda: replay([ROW._replace(arm=2)], fl.ucb1()),
-            ValueError,
-            "arm of each of events must be .* from 0 to 1, not 2",
-        ),
-        (lambda: replay([ROW._replace(reward=np.nan)], fl.ucb1()), ValueError, "reward must be a number, not nan"),
-        (lambda: replay([ROW._replace(propensity=0.0)], fl.ucb1()), ValueError, "propensity must be a number in"),
-        (lambda: replay([ROW._replace(propensity=1.5)], fl.ucb1()), ValueError, "propensity must be a number in"),
-        (
-            lambda: replay([ROW._replace(propensity=0.4)], fl.ucb1()),
-            ValueError,
-            "there could be, one in 2, .*, not 0.4",
-        ),
-        (lambda: replay([ROW], fl.ucb1(), least=0.6), ValueError, "there could be, 0.6, not 0.5"),
-        (lambda: replay([ROW], fair_ucb([0.1] * 3), least=0.5), ValueError, "features must have 3 rows"),
-        (lambda: replay([ROW._replace(features=None)], linucb(1.0), arms=2), ValueError, "must have features"),
-        (lambda: replay([ROW], ContextPolicy("long", lambda p: 0, dimension=5)), ValueError, "length 5, not 1"),
-        (
-            lambda: replay([ROW, ROW._replace(features=np.ones((2, 3)))], linucb(1.0)),
-            ValueError,
-            "features must be of one length, 1 as in the first visit, not 3",
-        ),
+        (lambda: replay(one(), fl.ucb1()), TypeError, r"log must say how many arms there are, as Log\(..., arms=4\)"),
+        (lambda: replay(one(2, **TWO), fl.ucb1()), ValueError, "arm of log must be one of 2, .*, not 2"),
+        (lambda: replay(one(2), fair_ucb([0.1, 0.1])), ValueError, "arm of log must be one of 2, .*, not 2"),
+        (lambda: replay(Log(one(), arms=3), fair_ucb([0.1, 0.1])), ValueError, "made for 2 arms, and a visit has 3"),
+        (lambda: replay(one(0, 0.4, **TWO), fl.ucb1()), ValueError, "there could be, one in 2, .*, not 0.4"),
+        (lambda: replay(one(**TWO), fl.ucb1(), least=0.6), ValueError, "there could be, 0.6, not 0.5"),
+        (lambda: replay(Log(one(**TWO), arms=3), linucb(1.0)), ValueError, "features of log must have 3 rows"),
+        (lambda: replay(Log(one(), arms=2), linucb(1.0)), ValueError, "log must have features"),
+        (lambda: replay(one(**TWO), ContextPolicy("long", lambda p: 0, dimension=5)), ValueError, "length 5, not 1"),
+        (lambda: replay(LONGER, linucb(1.0)), ValueError, "features must be of one length, 1 as in the first visit"),
+        (lambda: replay([3], fl.ucb1()), TypeError, "each of log must be an Event; give other logs as a Log or a data"),
+        (lambda: replay("log.csv", fl.ucb1()), TypeError, "log must be a Log, a data frame or Events, not 'log.csv'"),
     ],
     ids=itertools.count(),
 )
 def test_doors_of_a_log_of_one_s_own(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-@pytest.mark.parametrize("how", ["rows", "events"])
-def test_measures_are_those_that_games_sum(how):
-    shares, merit, means = np.array([0.29, 0.3, 0.35]), exponential(2), np.array(list(MEANS.values()))
-    events = own_log(800, 3) if how == "rows" else log(800, 3)
-    path = replay(events, fair_learn(fl.epsilon_greedy(0.5), [0.2] * 3), arms=3, least=0.15, seed=2)
-    selected, (violation, deficit, lost, unfair) = np.zeros(3), np.zeros((4, 1))
-    for t, (event, p) in enumerate(zip(path.events, path.probabilities, strict=True), 1):
-        selected[event.arm if how == "rows" else event.displayed - 7] += 1
-        shares_metrics(shares, t, selected, violation, deficit)
-        exposure_metrics(means, fair_policy(merit, means), p, lost, unfair)
-    found = path.measures(shares=shares, merit=merit, means=means)
-    assert list(found) == ["share", "deficit", "violation", "fairness_regret"]
-    assert found["share"] == pytest.approx(selected / t)
-    assert found["violation"] == violation[0] > 1
-    assert found["deficit"] == pytest.approx(deficit[0])
-    assert found["fairness_regret"] == pytest.approx(unfair[0])
-    assert list(path.measures()) == ["share"]
-    assert list(path.measures(merit=merit, means=means)) == ["share", "fairness_regret"]
-
-
-def test_measures_of_a_replay_have_the_means_of_play():
-    """200 replays of 30 rounds of a log that learned, against 4,000 games, within four errors."""
-    shares, merit, means, horizon = [0.2, 0.2, 0.2], exponential(2), list(MEANS.values()), 30
-    paths = [replay(own_log(400, seed), fl.ucb1(), arms=3, least=0.15, horizon=horizon) for seed in range(200)]
-    found = [path.measures(shares=shares, merit=merit, means=means) for path in paths]
-    arms, how = fl.bernoulli(means), {"runs": 4000, "seed": 1, "rounds": [horizon]}
-    owed = fl.simulate(SharedBandit(arms, shares=shares), fl.ucb1(), horizon, **how)
-    fair = fl.simulate(ExposureBandit(arms, merit=merit), fl.ucb1(), horizon, **how)
-    for name, truth in (
-        ("deficit", owed.deficit),
-        ("violation", owed.violation),
-        ("fairness_regret", fair.fairness_regret),
-    ):
-        ours = np.array([each[name] for each in found])
-        error = np.sqrt(ours.var(ddof=1) / len(ours) + truth[:, 0].var(ddof=1) / len(truth))
-        assert abs(ours.mean() - truth.mean()) < 4 * error
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"shares": [0.5, 0.5]}, "shares must be 3 numbers, one an arm, not 2"),
-        ({"shares": [0.5, 0.5, 0.5]}, "shares must sum to at most 1, not 1.5"),
-        ({"means": [0.5, 0.5], "merit": exponential(2)}, "means must be 3 numbers, one an arm, not 2"),
-        ({"merit": exponential(2)}, "merit and means must be given both or not at all"),
-        ({"means": [0.5] * 3}, "merit and means must be given both or not at all"),
-    ],
-)
-def test_doors_of_measures(given, message):
-    path = replay(own_log(100, 1), fl.uniform(), arms=3, least=0.15)
-    with pytest.raises(ValueError, match=message):
-        path.measures(**given)
-    with pytest.raises(ValueError, match="events must be at least one visit"):
-        replay([], fl.uniform()).measures()
-    with pytest.raises(ValueError, match="events must be visits with the same articles"):
-        replay(log(60, 4, (pool_of(7, 8, 9), pool_of(9, 7, 8))), fl.uniform()).measures()
 
 
 def test_a_horizon_stops_it_and_a_short_log_ends_it():
@@ -481,17 +404,3 @@ def test_a_replay_reads_in_one_line_however_long_the_log_was():
     result = replay(log(300, 9), fl.uniform(), seed=1)
     assert repr(result).startswith(f"Replay: {len(result.events)} of 300 visits kept, mean reward 0.")
     assert len(repr(result)) < 80
-
-
-def test_rows_may_be_dicts_as_they_come_from_lines_of_json():
-    rows = [ROW._asdict(), {**ROW._asdict(), "arm": 1, "note": "more than is asked for"}] * 20
-    same = replay([Logged(**{k: v for k, v in row.items() if k != "note"}) for row in rows], linucb(1.0), seed=2)
-    assert replay(rows, linucb(1.0), seed=2).rewards.tolist() == same.rewards.tolist()
-    with pytest.raises(TypeError, match=r"a reward and a propensity, not \{'arm': 0\}"):
-        replay([{"arm": 0}], fl.ucb1(), arms=2)
-
-
-@pytest.mark.parametrize("given", ["log.csv", {"arm": [0]}, {ROW[:3]}, np.array(3.0), 7])
-def test_what_is_no_log_is_told_as_it_was_given(given):
-    with pytest.raises(TypeError, match=f"events must be a log, .*, not {re.escape(checks.shown(given))}$"):
-        replay(given, fl.ucb1(), arms=2)

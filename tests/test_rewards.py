@@ -10,10 +10,9 @@ import fairlib as fl
 from fairlib.pages import Live, Slider, scripts
 from fairlib.pages.live import Plays
 from fairlib.shares import SharedBandit, fair_learn, fair_ucb, lfg
-from fairlib.study.replay import Logged, replay
 
 LOUD = fl.Bandit(fl.gaussian([0.0, 5.0]))
-LOG = [Logged(0, 0.5, 0.5), Logged(1, -3.0, 0.5)] * 20
+LOG = fl.Log({"arm": [0, 1] * 20, "reward": [0.5, -3.0] * 20, "propensity": 0.5}, arms=2)
 PAYS = "those of gaussian(mean=[0.0, 5.0], sd=[1.0, 1.0])"
 
 
@@ -50,8 +49,8 @@ ENTRANCES: dict[str, tuple[str, Any]] = {
         PAYS,
         lambda policy: fl.sweep(lambda seed: fl.simulate(LOUD, policy, 20, seed=seed), [{"seed": 1}]),
     ),
-    "replay": ("the log's reward of -3", lambda policy: replay(LOG, policy, arms=2)),
-    "replay, made for the arms": ("the log's reward of -3", lambda policy: replay(LOG, lambda k: policy, arms=2)),
+    "replay": ("the log's reward of -3", lambda policy: fl.replay(LOG, policy)),
+    "replay, made for the arms": ("the log's reward of -3", lambda policy: fl.replay(LOG, lambda k: policy)),
     "Player": ("rewards=(0, 100)", lambda policy: fl.Player(policy, 2, rewards=(0, 100))),
     "Player, any reward": (
         "rewards=(-inf, inf)",
@@ -85,7 +84,7 @@ def test_each_entrance_takes_a_policy_for_any_reward(entrance):
 def test_rewards_in_0_to_1_are_taken():
     quiet = fl.Bandit(fl.gaussian([0.2, 0.4], sd=0.0))
     assert fl.simulate(quiet, fl.ucb1(), 20).regret.shape == (1, 20)
-    assert replay([Logged(0, 0.0, 0.5), Logged(1, 1.0, 0.5)] * 20, fl.ucb1(), arms=2).seen == 40
+    assert fl.replay(fl.Log({"arm": [0, 1], "reward": [0.0, 1.0], "propensity": 0.5}, arms=2), fl.ucb1()).seen == 2
     assert fl.Player(fl.ucb1(), 2, rewards=(0.2, 0.8)).rewards == (0.2, 0.8)
 
 

@@ -1,149 +1,228 @@
-"""Logs of arms that were drawn with known probabilities: the Open Bandit Dataset, and your own."""
+"""Logs of arms that were drawn with known probabilities: one class, from a data frame, rows or a file."""
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+import numbers
+import os
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 
 from fairlib import checks
 from fairlib.checks import checked
-from fairlib.data.files import FilePath, _must, _need, _numbers, _opened, _table, _there
+from fairlib.data.files import FilePath, _opened, _there
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_open_bandit", "read_log"]
+__all__ = ["Log"]
+
+_NEEDED = ("arm", "reward", "propensity")
+_TABLE = "a data frame, the rows of a log, or the path of a file"
 
 
-@checked
-def read_open_bandit(path: FilePath) -> "pd.DataFrame":
-    r"""Read a log of the Open Bandit Dataset, for `fairlib.evaluation.evaluate`.
+class Log:
+    r"""A log: which arm each visit was shown, the probability of that, and what it paid.
 
-    Clothes were shown at three places of a fashion shop's page. In one kind of log they were drawn uniformly, in the
-    other by Thompson sampling; both give the probabilities (Y. Saito, S. Aihara, M. Matsutani and Y. Narita, *Open
-    bandit dataset and pipeline*, 2021). ZOZO, Inc. hands it out at research.zozo.com. The book neither ships nor
-    fetches it.
-
-    Parameters
-    ----------
-    path : path
-        The file of one campaign, such as ``men.csv``; gzip, xz, bzip2 and zip are unpacked on the way. The columns read
-        are ``timestamp``, ``item_id``, ``position``, ``click`` and ``propensity_score``, or
-        ``action_prob``, as some releases call it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each item shown, in the file's order: `arm`, the item; `reward`, 1 for a click, else 0; `propensity`,
-        the probability that this item was drawn for this place; `position`, 1, 2 or 3; and `timestamp`. Rows of one
-        visit share their timestamp, so evaluate with ``by="timestamp"``.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file; the message says where the data come from.
-    TypeError, ValueError
-        If a column is missing, or a value is not what its column holds; the message names the file, the column and the
-        line.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "men.csv"
-    ...     _ = path.write_text(
-    ...         ",timestamp,item_id,position,click,propensity_score\n"
-    ...         "0,2019-11-24 00:03:13.442536+00:00,14,3,0,0.03125\n"
-    ...     )
-    ...     log = read_open_bandit(path)
-    >>> log[["arm", "reward", "propensity", "position"]].iloc[0].tolist()
-    [14.0, 0.0, 0.03125, 3.0]
-    """
-    import pandas as pd  # only here, as it is slow to import
-
-    file = _there(path, "the Open Bandit Dataset of ZOZO, Inc., at research.zozo.com")
-    columns = ["timestamp", "item_id", "position", "click"]
-    table = _table(file, [*columns, "propensity_score", "action_prob"].__contains__)
-    chance = "action_prob" if "action_prob" in table and "propensity_score" not in table else "propensity_score"
-    _need(file, table, [*columns, chance])
-    if table.empty:
-        raise ValueError(f"{file}: there is no row below the line of names")
-    item, click, place, drawn = (_numbers(table[name]) for name in ("item_id", "click", "position", chance))
-    time = pd.to_datetime(table["timestamp"].astype(str), format="ISO8601", utc=True, errors="coerce")
-    zoned = table["timestamp"].astype(str).str.contains(r":.*(?:Z|[+-]\d\d(?::?\d\d)?)$")
-    _must(file, table["item_id"], _whole(item), "a whole number of at least 0")
-    _must(file, table["click"], click.isin([0, 1]), "0 or 1")
-    _must(file, table[chance], _chance(drawn), "a number in (0, 1]")
-    _must(file, table["position"], place.isin([1, 2, 3]), "1, 2 or 3")
-    _must(file, table["timestamp"], time.notna() & zoned, "a time with its zone, such as 2019-11-24 00:03:13+00:00")
-    whole = {name: column.astype(np.int64) for name, column in (("arm", item), ("reward", click))}
-    return pd.DataFrame({**whole, "propensity": drawn, "position": place.astype(np.int64), "timestamp": time})
-
-
-@checked
-def read_log(
-    path: FilePath,
-    columns: Annotated[Mapping[str, str], checks.Instance(Mapping, 'names by names, such as {"arm": "item_id"}')]
-    | None = None,
-) -> "pd.DataFrame":
-    r"""Read your own log from JSON lines, for `fairlib.replay` and `fairlib.evaluation`.
+    `fairlib.study.evaluate` and `fairlib.study.replay` take it.
 
     Parameters
     ----------
-    path : path
-        A file with a JSON object in each line, or one JSON array of objects: one for each arm played, in the order of
-        time. Packed files are unpacked on the way, as by `read_open_bandit`.
+    table : data frame, rows, or path
+        A row for each arm that was shown, in the order of time: a data frame of pandas or polars, a list of dicts or
+        named tuples, or the path of a file. A file is CSV, Parquet (for which pandas needs pyarrow) or JSON lines, as
+        its ending says, and may be packed by gzip, bzip2, xz or zip.
     columns : mapping of str to str, optional
-        The file's names for `arm`, `reward`, `propensity` or another column of the log, where they differ. (The columns
-        of a data frame are named by its `rename`.)
+        Your names of the columns, where they differ: ``{"arm": "item_id", "reward": "click"}``. The log needs `arm`,
+        `reward` and `propensity`, the probability with which this arm was drawn in this row. `features`, of shape
+        (K, d), are the contexts of all arms. Other columns stay.
+    arms : int or list, optional
+        The arms: their number K, if they are called 0, 1, ..., or their names, in the order of a target's
+        probabilities. By default the names that are met, sorted, if they are texts.
+    missing : str
+        What to do with a row that lacks its arm, reward or propensity: ``"raise"`` an error, or ``"drop"`` it. What is
+        estimated from the others is biased unless rows are missing by chance.
 
-    Returns
-    -------
-    pandas.DataFrame
-        The log; all other values of a line are kept as they are.
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        The rows by the log's own names; `arm` is the place of the arm in `arms`.
+    arms : tuple or None
+        The arms, or None if they are numbers and nobody said how many.
+    dropped : int
+        How many rows were dropped.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     TypeError, ValueError
-        If `columns` is no mapping, a line is not JSON, a column that is needed or was named is not there, an arm is no
-        whole number of at least 0, a reward no number, or a propensity outside (0, 1]; the message names the file, the
-        column and the line.
+        If an argument is of the wrong kind; if a column is not there, an arm is not one of `arms`, a reward is no
+        number, a propensity is outside (0, 1], or something is missing; the message names the column and the row.
 
     Examples
     --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"item": ["tea", "coffee", "tea"], "click": [1, 0, None], "p": [0.5, 0.25, 0.5]})
+    >>> log = Log(frame, {"arm": "item", "reward": "click", "propensity": "p"}, missing="drop")
+    >>> log
+    Log: 2 rows of 2 arms, 1 row dropped
+    >>> log.arms
+    ('coffee', 'tea')
+
+    A campaign of the Open Bandit Dataset (Y. Saito, S. Aihara, M. Matsutani and Y. Narita, *Open bandit dataset and
+    pipeline*, 2021), which ZOZO, Inc. hands out at research.zozo.com; rows of one visit share their timestamp, so
+    evaluate it with ``by="timestamp"``:
+
     >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "log.jsonl"
-    ...     _ = path.write_text('{"item": 2, "reward": 0.5, "p": 0.25, "day": 7}\n')
-    ...     log = read_log(path, {"arm": "item", "propensity": "p"})
-    >>> log.to_dict("records")
-    [{'arm': 2, 'reward': 0.5, 'propensity': 0.25, 'day': 7}]
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "men.csv"
+    >>> _ = path.write_text(
+    ...     ",timestamp,item_id,position,click,propensity_score\n"
+    ...     "0,2019-11-24 00:03:13.442536+00:00,14,3,0,0.03125\n"
+    ... )
+    >>> Log(path, {"arm": "item_id", "reward": "click", "propensity": "propensity_score"}, arms=34)
+    Log: 1 row of 34 arms
     """
+
+    @checked
+    def __init__(
+        self,
+        table: Any,
+        columns: Annotated[Mapping[str, str], checks.Instance(Mapping, 'names by names, such as {"arm": "item_id"}')]
+        | None = None,
+        *,
+        arms: int | Iterable[Any] | None = None,
+        missing: Annotated[str, checks.Choice(("raise", "drop"))] = "raise",
+    ) -> None:
+        frame = _named(_frame(table), dict(columns or {}))
+        rows = frame.index
+        lacking = frame[list(_NEEDED)].isna()
+        if missing == "drop":
+            frame = frame[~lacking.any(axis=1)]
+        elif lacking.any(axis=None):
+            name = str(lacking.any().idxmax())
+            row, number = int(np.argmax(lacking[name])), int(lacking.any(axis=1).sum())
+            raise ValueError(
+                f"{name} of log must be there in each row, and is not in row {row} ({number} such rows in all): give "
+                'missing="drop" to leave them out'
+            )
+        self.dropped = len(rows) - len(frame)
+        if frame.empty:
+            raise ValueError("log must have a row that lacks nothing, and has none")
+        self.arms = _listed(arms, frame["arm"])
+        self.table: pd.DataFrame = frame.assign(
+            arm=_places(frame["arm"], self.arms),
+            reward=checks.vector("reward of log", frame["reward"].to_numpy(), each="row"),
+            propensity=checks.vector(
+                "propensity of log", frame["propensity"].to_numpy(), high=1 + 1e-9, above=0, each="row"
+            ),
+        ).reset_index(drop=True)
+
+    @classmethod
+    def of(cls, given: Any) -> Self:
+        """Return a log that is one already, or make it.
+
+        Parameters
+        ----------
+        given : Log, data frame, rows, or path
+            A log, or what one is made of.
+
+        Returns
+        -------
+        Log
+            The log.
+
+        Examples
+        --------
+        >>> Log.of([{"arm": 0, "reward": 1.0, "propensity": 0.5}])
+        Log: 1 row
+        """
+        return given if isinstance(given, cls) else cls(given)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __repr__(self) -> str:
+        def many(number: int, name: str) -> str:
+            return f"{number:,} {name}{'' if number == 1 else 's'}"
+
+        arms = "" if self.arms is None else f" of {many(len(self.arms), 'arm')}"
+        return f"Log: {many(len(self), 'row')}{arms}" + (
+            f", {many(self.dropped, 'row')} dropped" if self.dropped else ""
+        )
+
+
+def _frame(table: Any) -> "pd.DataFrame":
+    """Return what was given as a data frame."""
     import pandas as pd  # only here, as it is slow to import
 
+    if isinstance(table, str | os.PathLike):
+        return _from_file(table)
+    if hasattr(table, "columns"):  # of pandas, or of polars
+        return pd.DataFrame({str(name): np.asarray(table[name]) for name in table.columns})
+    if isinstance(table, Mapping):
+        return pd.DataFrame(dict(table))
+    return pd.DataFrame(list(checks.rows("table", table, _TABLE)))
+
+
+def _from_file(path: FilePath) -> "pd.DataFrame":
+    """Read a file as its ending says."""
+    import pandas as pd
+
     file = _there(path)
-    theirs = {"arm": "arm", "reward": "reward", "propensity": "propensity", **(columns or {})}
+    endings = {each.lower() for each in file.suffixes}
+    if ".parquet" in endings:
+        return pd.read_parquet(file)
     with _opened(file) as content:
+        if not endings & {".json", ".jsonl", ".ndjson"}:
+            return pd.read_csv(content)
         text = content.read().decode("utf-8-sig").strip()
-        rows = pd.DataFrame(json.loads(text if text.startswith("[") else "[" + text.replace("\n", ",\n") + "]"))
-    _need(file, rows, list(theirs.values()))
-    arm, reward, chance = (_numbers(rows[theirs[name]]) for name in ("arm", "reward", "propensity"))
-    _must(file, rows[theirs["arm"]], _whole(arm), "a whole number of at least 0", first=1)
-    _must(file, rows[theirs["reward"]], reward.notna(), "a number", first=1)
-    _must(file, rows[theirs["propensity"]], _chance(chance), "a number in (0, 1]", first=1)
-    own = {name: rows[column] for name, column in theirs.items()} | {"arm": arm.astype(np.int64), "propensity": chance}
-    own["reward"] = pd.to_numeric(own["reward"])  # whole numbers stay whole
-    return pd.DataFrame(own | {name: rows[name] for name in rows if name not in {*own, *theirs.values()}})
+        return pd.DataFrame(json.loads(text if text.startswith("[") else f"[{text.replace(chr(10), ',' + chr(10))}]"))
 
 
-def _whole(numbers: Any) -> Any:
-    """Say of each number whether it is whole and at least 0."""
-    return (numbers >= 0) & (numbers % 1 == 0)
+def _named(frame: "pd.DataFrame", columns: dict[str, str]) -> "pd.DataFrame":
+    """Give the columns the log's own names; one that is not there is refused."""
+    theirs = {name: columns.get(name, name) for name in (*_NEEDED, *columns)}
+    for name, column in theirs.items():
+        if column not in frame:
+            found = ", ".join(map(str, frame.columns)) or "none"
+            raise ValueError(
+                f"log must have a column {column!r} for its {name}, and has {found}: give your names as "
+                'columns={"arm": ..., "reward": ..., "propensity": ...}'
+            )
+    others = [name for name in frame.columns if name not in {*theirs, *theirs.values()}]
+    return frame[[*theirs.values(), *others]].set_axis([*theirs, *map(str, others)], axis=1)
 
 
-def _chance(numbers: Any) -> Any:
-    """Say of each number whether it is in (0, 1]."""
-    return (numbers > 0) & (numbers <= 1)
+def _listed(arms: Any, met: Any) -> tuple[Any, ...] | None:
+    """Return the names of the arms, or None if they are numbers and nobody said how many."""
+    if arms is None:
+        return tuple(sorted(set(met))) if all(isinstance(each, str) for each in met) else None
+    if isinstance(arms, numbers.Number):
+        return tuple(range(checks.integer("arms", arms)))
+    listed = tuple(
+        each.item() if isinstance(each, np.generic) else each for each in checks.rows("arms", arms, "a number or names")
+    )
+    if not listed or len(set(listed)) < len(listed):
+        raise ValueError(f"arms must be different names, at least one, not {checks.shown(arms)}")
+    return listed
+
+
+def _places(met: Any, arms: tuple[Any, ...] | None) -> Any:
+    """Return the place of each row's arm."""
+    allowed = "a whole number of at least 0" if arms is None else f"one of {checks.shown(list(arms))}"
+    known = None if arms is None else {name: place for place, name in enumerate(arms)}
+
+    def place(arm: Any) -> int:
+        if isinstance(arm, bool) or not isinstance(arm, Hashable):
+            return -1
+        if known is None:
+            return int(arm) if isinstance(arm, numbers.Real) and arm >= 0 and arm % 1 == 0 else -1
+        return known.get(arm, -1)
+
+    found = met.tolist()
+    places = np.array([place(arm) for arm in found], np.int64)
+    if (places < 0).any():
+        row = int(np.argmin(places))
+        raise ValueError(f"arm of log must be {allowed}, not {checks.shown(found[row])} (row {row})")
+    return places

@@ -28,7 +28,7 @@ class Monitor:
     :math:`r_a w` plays, less what `in_windows` allows, for every w, as `fairlib.shares.fair_in_windows` promises.
 
     The plays that are due by merit depend on the true means, which are unknown in operation, so no monitor can check
-    them; `fairlib.evaluation` estimates from a log what it can.
+    them; `fairlib.study.evaluate` estimates from a log what it can.
 
     Parameters
     ----------

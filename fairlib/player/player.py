@@ -2,11 +2,12 @@
 
 import json
 import math
+import numbers
 import pathlib
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from itertools import groupby
@@ -39,7 +40,7 @@ CREATE TABLE IF NOT EXISTS log (
     id INTEGER PRIMARY KEY,  -- the order in which it happened
     what TEXT NOT NULL,      -- 'choice', 'reward' or 'forget'
     round INTEGER NOT NULL,  -- of 'forget' the first that is still waited for
-    arm INTEGER,             -- a choice of several arms has a row for each
+    arm,                     -- its number or name; a choice of several arms has a row for each
     chance REAL,             -- with which the arm was chosen
     contexts TEXT,           -- of a choice, as JSON, as are the groups
     members TEXT,
@@ -63,8 +64,8 @@ class Choice(NamedTuple):
     ----------
     round : int
         The round, 1, 2, 3, ..., which its feedback must name.
-    arms : tuple of int
-        The arms to play.
+    arms : tuple
+        The arms to play, by name if the player has names for them.
     chances : tuple of float
         The probability with which each was chosen.
 
@@ -76,7 +77,7 @@ class Choice(NamedTuple):
     """
 
     round: int
-    arms: tuple[int, ...]
+    arms: tuple[Any, ...]
     chances: tuple[float, ...]
 
 
@@ -84,7 +85,7 @@ class Choice(NamedTuple):
 class _Waiting:
     """A round whose rewards are still to come: the chance of each arm, and the contexts of all arms."""
 
-    chances: dict[int, float]
+    chances: dict[Any, float]
     contexts: NDArray[np.float64] | None = None
 
 
@@ -102,8 +103,9 @@ class Player:
     ----------
     policy : Policy or ContextPolicy
         The policy.
-    arms : int, optional
-        Number of arms K; needed unless the policy is made for some number.
+    arms : int or list of str, optional
+        Number of arms K, or their names, by which they are then called throughout; needed unless the policy is made for
+        some number.
     dimension : int, optional
         Length d of a context; needed where arms have contexts, unless the policy is made for some length.
     groups : int
@@ -138,7 +140,7 @@ class Player:
     connection to SQLite does not survive a fork.
 
     The table `log` of the journal is only ever added to. Its view `rounds` has a row for each arm that was chosen, with
-    the columns that `fairlib.study.replay` reads: `round`, `arm`, `propensity`, `features` as JSON, and `reward`,
+    the columns that `fairlib.Log` reads: `round`, `arm`, `propensity`, `features` as JSON, and `reward`,
     empty if it was not observed.
 
     The seed and the journal together give all choices to come, so at work the seed must be secret, and 0 is not.
@@ -152,6 +154,11 @@ class Player:
     >>> player.observe(first.round, 0.0)
     >>> player.choose().arms
     (1,)
+
+    Arms may have names:
+
+    >>> fl.Player(fl.ucb1(), arms=["tea", "coffee"]).choose()
+    Choice(round=1, arms=('tea',), chances=(1.0,))
 
     With a journal it goes on where it was:
 
@@ -169,7 +176,7 @@ class Player:
     def __init__(
         self,
         policy: AnyPolicy,
-        arms: int | None = None,
+        arms: int | Sequence[str] | None = None,
         *,
         dimension: int | None = None,
         groups: int = 1,
@@ -182,7 +189,9 @@ class Player:
             "policy", policy, Policy | ContextPolicy, "a Policy or a ContextPolicy, such as ucb1()"
         )
         self.plays = getattr(policy, "plays", 1)
-        self._sizes = sizes = _sizes(policy, arms, dimension, groups, horizon)
+        names = _names(arms)
+        self._sizes = sizes = _sizes(policy, arms if names is None else len(names), dimension, groups, horizon)
+        self._names: tuple[Any, ...] = names or tuple(range(sizes["K"]))
         self.arms, self.horizon, self.rewards = sizes["K"], sizes.get("T"), _range(rewards)
         policy.check_rewards(*self.rewards, "rewards=({:g}, {:g})".format(*self.rewards))
         bound = policy.bound_rule
@@ -196,7 +205,7 @@ class Player:
         self._read = 0  # the last row of the journal that has been played
         where = None if journal is None else checks.path("journal", journal).absolute()
         made: dict[str, Any] = {
-            "arms": self.arms,
+            "arms": self.arms if names is None else list(names),
             "dimension": sizes.get("d"),
             "groups": sizes.get("G", 1),
             "horizon": self.horizon,
@@ -259,7 +268,7 @@ class Player:
             self._record(choice, shown, members)
             return choice
 
-    def observe(self, round: int, reward: float, arm: int | None = None) -> None:
+    def observe(self, round: int, reward: float, arm: int | str | None = None) -> None:
         """Take the reward of an arm in a round.
 
         The policy learns from feedback in the order in which it is given.
@@ -270,7 +279,7 @@ class Player:
             The round, as `choose` named it.
         reward : float
             The reward of the arm, in the range `rewards`.
-        arm : int, optional
+        arm : int or str, optional
             The arm; it may be left out while one arm of that round waits for feedback.
 
         Raises
@@ -301,7 +310,7 @@ class Player:
             if arm is None and len(waiting.chances) > 1:
                 left = ", ".join(map(str, waiting.chances))
                 raise ValueError(f"arm must be given, as several of round {round} wait for feedback: {left}")
-            which = next(iter(waiting.chances)) if arm is None else checks.integer("arm", arm, 0, self.arms - 1)
+            which = next(iter(waiting.chances)) if arm is None else self._arm(arm)
             if which not in waiting.chances:
                 left = ", ".join(map(str, waiting.chances))
                 raise ValueError(f"arm must be one of round {round} that waits for feedback ({left}), not {arm}")
@@ -347,7 +356,7 @@ class Player:
             return waited - len(self._waiting)
 
     @property
-    def waiting(self) -> dict[int, tuple[int, ...]]:
+    def waiting(self) -> dict[int, tuple[Any, ...]]:
         """The rounds that wait for feedback, and their arms, as of this player's last call."""
         with self._lock:
             return {t: tuple(each.chances) for t, each in self._waiting.items()}
@@ -511,18 +520,18 @@ class Player:
         """Ask the agent for the next round."""
         arms = tuple(self._agent.choose(self._t + 1, self._rng, shown, members).tolist())
         p = self._agent.p.tolist()
-        return Choice(self._t + 1, arms, tuple([p[arm] for arm in arms]))
+        return Choice(self._t + 1, tuple([self._names[arm] for arm in arms]), tuple([p[arm] for arm in arms]))
 
     def _record(self, choice: Choice, shown: Any, members: Any) -> None:
         """Let the agent count a round, and wait for its rewards."""
         self._t = choice.round
-        self._agent.record(choice.round, np.array(choice.arms), shown, members)
+        self._agent.record(choice.round, np.array([self._names.index(arm) for arm in choice.arms]), shown, members)
         self._waiting[choice.round] = _Waiting(dict(zip(choice.arms, choice.chances, strict=True)), shown)
 
-    def _learn(self, t: int, arm: int, reward: float) -> None:
+    def _learn(self, t: int, name: Any, reward: float) -> None:
         """Let the agent learn a reward that was waited for."""
         waiting = self._waiting[t]
-        chance = waiting.chances.pop(arm)
+        chance, arm = waiting.chances.pop(name), self._names.index(name)
         if not waiting.chances:
             del self._waiting[t]
         self._agent.observe(t, arm, reward, chance, None if waiting.contexts is None else waiting.contexts[arm])
@@ -530,6 +539,12 @@ class Player:
     def _drop(self, before: int) -> None:
         """Wait no longer for the rewards of early rounds."""
         self._waiting = {t: each for t, each in self._waiting.items() if t >= before}
+
+    def _arm(self, given: Any) -> Any:
+        """Take an arm by its number or name."""
+        if self._names[0] == 0:
+            return checks.integer("arm", given, 0, self.arms - 1)
+        return checks.choice("arm", given, self._names)
 
     def _seen_contexts(self, contexts: ArrayLike | None) -> NDArray[np.float64]:
         if contexts is None:
@@ -570,6 +585,19 @@ def _named(where: pathlib.Path | None) -> Iterator[None]:
         if where is None:
             raise
         raise ValueError(f"{where} must be the journal of this player: {error}") from error
+
+
+def _names(arms: Any) -> tuple[str, ...] | None:
+    """Take the names of the arms, or None if there is only their number."""
+    if arms is None or isinstance(arms, numbers.Number):
+        return None
+    names = tuple(
+        checks.text("the names of arms", each, empty=False)
+        for each in checks.rows("arms", arms, "a number or a list of names")
+    )
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"arms must be different names, at least one, not {checks.shown(arms)}")
+    return names
 
 
 def _sizes(policy: Any, arms: Any, dimension: Any, groups: Any, horizon: Any) -> dict[str, int]:

@@ -1,13 +1,12 @@
 """Off-policy evaluation: what a fixed policy would have earned, read off a log of arms drawn with known probabilities.
 
-A policy that learns is replayed (`fairlib.replay`). One that does not is evaluated here: every visit of the
+A policy that learns is replayed (`fairlib.study.replay`). One that does not is evaluated here: every visit of the
 log counts, weighted by how much likelier the policy would have played its arm. The estimators are IPS (D. Horvitz and
 D. Thompson, 1952), SNIPS (A. Swaminathan and T. Joachims, 2015) and DR (M. Dudik, J. Langford and L. Li, 2011).
 """
 
 import math
-import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -15,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
-from fairlib.checks import OpenProbability, PositiveInt, Seed, checked
+from fairlib.checks import OpenProbability, checked
 from fairlib.core.contexts import ContextPolicy
 from fairlib.core.policy import Policy
+from fairlib.data import Log
 from fairlib.merit import Merit
 from fairlib.study.statistics import Estimate
 
@@ -30,7 +30,6 @@ _Floats = NDArray[np.float64]
 
 _ENOUGH = 20  # from fewer plays of an arm a standard error is itself too uncertain for an interval
 _EFFECTIVE = 100  # from fewer visits, once weighted, normal intervals miss too often
-_ABSENT = object()
 _OFF = 1e-6  # how far the sum of probabilities may be from 1, as it is with float32
 
 
@@ -119,8 +118,8 @@ class Evaluation:
         The probability with which the target plays each arm, averaged over the log.
     target : ndarray, shape (K,) or (n, K)
         The probabilities that were given.
-    by : str or None
-        The column whose rows belong together.
+    log : Log
+        The log.
 
     Examples
     --------
@@ -143,12 +142,14 @@ class Evaluation:
     earned: tuple[Interval, ...]
     exposure: _Floats
     target: _Floats
-    by: str | None
+    log: Log
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What speaks against the estimate, a sentence each; they are printed before it."""
         overlap, said = self.overlap, []
+        if self.log.dropped:
+            said.append(f"rows of the log were left out ({self.log.dropped:,}), and the others may be unlike them")
         if overlap.effective < _EFFECTIVE:
             said.append(f"below {_EFFECTIVE} effective visits an estimate is rough, and so is its interval")
         if self.interval == "normal" and overlap.rewards < _EFFECTIVE:
@@ -229,75 +230,6 @@ class Evaluation:
         farthest = np.maximum(apart(least), apart(most)).sum()
         return Interval(value, math.nan, float(nearest), min(2.0, float(farthest)))
 
-    @checked
-    def deficit(
-        self,
-        shares: Annotated[ArrayLike, checks.Numbers(0, 1)],
-        rounds: PositiveInt,
-        *,
-        seed: Seed = 0,
-    ) -> Interval:
-        r"""Estimate how far the target would leave an arm behind its share in so many rounds.
-
-        That is the expectation of :math:`\max_{t, a} (r_a t - N_a(t))`, where :math:`N_a(t)` counts the plays of the
-        arm in t rounds. It needs neither rewards nor propensities: the log gives the visits, and the target's arms are
-        drawn in each block of that many visits. The estimate is unbiased if the visits are independent and identically
-        distributed.
-
-        Parameters
-        ----------
-        shares : array_like, shape (K,)
-            Share :math:`r_a` of the rounds that each arm is owed, together at most 1.
-        rounds : int
-            The number of rounds, at most half of the log's visits.
-        seed : int
-            Seed of the target's draws.
-
-        Returns
-        -------
-        Interval
-            Mean over the blocks, with Student's interval, which is rough for few blocks.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind or size; if the target is the same in each visit, as its deficit then
-            depends on its own draws, of which the log says nothing; or if a visit has several rows.
-
-        Examples
-        --------
-        >>> log = 100 * [{"arm": 0, "reward": 1, "propensity": 0.5}, {"arm": 1, "reward": 0, "propensity": 0.5}]
-        >>> in_turns = np.tile(np.eye(2), (100, 1))
-        >>> evaluate(log, in_turns).deficit([0.5, 0.5], 10).value
-        0.5
-        """
-        from scipy.special import stdtrit  # only here: SciPy is slow to import, and the package must not be
-
-        owed, rows = np.asarray(shares), self.target
-        if rows.ndim == 1:
-            raise ValueError(
-                "target must differ from visit to visit for a deficit, not be the same in each: the log says nothing "
-                "of its draws, so simulate them in a SharedBandit"
-            )
-        if self.by is not None:
-            raise ValueError(f"by must be None for a deficit, which counts rounds of one play, not {self.by!r}")
-        number, arms = rows.shape
-        if owed.size != arms:
-            raise ValueError(f"shares must be {arms} numbers, one an arm, not {owed.size}")
-        if owed.sum() > 1 + 1e-9:
-            raise ValueError(f"shares must sum to at most 1, not {owed.sum():g}")
-        blocks = number // rounds
-        if blocks < 2:
-            raise ValueError(f"rounds must be at most {number // 2}, half of the visits, not {rounds}")
-        luck = np.random.default_rng(seed).random((blocks, rounds, 1))
-        chances = rows[: blocks * rounds].reshape(blocks, rounds, arms).cumsum(axis=2)
-        drawn = (luck * chances[..., -1:] >= chances).sum(axis=2)
-        counts = (drawn[..., None] == np.arange(arms)).cumsum(axis=1)
-        behind = np.arange(1, rounds + 1)[:, None] * owed - counts
-        found = _normal(np.maximum(behind.max(axis=(1, 2)), 0.0), np.arange(blocks), self.level)
-        half = float(stdtrit(blocks - 1, 0.5 + self.level / 2)) * found.error
-        return Interval(found.value, found.error, found.value - half, found.value + half)
-
     def frame(self) -> "pd.DataFrame":
         """Return what is known of each arm as a table.
 
@@ -319,7 +251,7 @@ class Evaluation:
         for name, found in (("mean", self.arms), ("earned", self.earned)):
             table |= {name: [each.value for each in found]}
             table |= {f"{name}_low": [each.low for each in found], f"{name}_high": [each.high for each in found]}
-        return pd.DataFrame(table).rename_axis("arm")
+        return pd.DataFrame(table, index=self.log.arms).rename_axis("arm")
 
     def __repr__(self) -> str:
         overlap = self.overlap
@@ -333,8 +265,8 @@ class Evaluation:
         return "\n".join(lines)
 
 
-class _Log(NamedTuple):
-    """A log by columns."""
+class _Rows(NamedTuple):
+    """The rows of a log by columns."""
 
     arm: NDArray[np.int64]
     reward: _Floats
@@ -347,8 +279,8 @@ class _Log(NamedTuple):
 
 @checked
 def evaluate(
-    log: Iterable[Any],
-    target: ArrayLike,
+    log: Any,
+    target: ArrayLike | Mapping[Any, float],
     *,
     method: Annotated[str, checks.Choice(("dr", "ips", "snips"))] = "dr",
     level: OpenProbability = 0.95,
@@ -373,12 +305,12 @@ def evaluate(
 
     Parameters
     ----------
-    log : iterable of rounds with the fields of Logged
-        The log, in the order of time: a pandas data frame, dicts, or any other rows, with the columns `arm`, `reward`
-        and `propensity`. If there is a column `round`, a round may have one row only (with ``by="round"``, one for
-        each arm); if it or a column `timestamp` is there, DR asks that it does not fall.
-    target : array_like, shape (K,) or (n, K)
-        Probability with which the target plays each arm: the same in every row of the log, or row by row.
+    log : Log, or what `Log` takes
+        The log, in the order of time. If there is a column `round`, a round may have one row only (with
+        ``by="round"``, one for each arm); if it or a column `timestamp` is there, DR asks that it does not fall.
+    target : array_like, shape (K,) or (n, K), or dict
+        Probability with which the target plays each arm: the same in every row of the log, or row by row; or a dict of
+        the same for each row, by the names of the arms.
     method : str
         ``"dr"``, ``"ips"`` or ``"snips"``.
     level : float
@@ -396,10 +328,9 @@ def evaluate(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind; if the log is empty, has fewer than two visits, a row that lacks something,
-        a reward that is no number, a propensity outside (0, 1], an arm that the target does not know, two rewards of
-        one round, or, for DR, times that fall; if the target is a policy that learns, is not made of probabilities that
-        sum to 1, or never plays what the log played.
+        If an argument is of the wrong kind; if the log is none, or has fewer than two visits, two rewards of one round,
+        or, for DR, times that fall; if the target is a policy that learns, is not made of probabilities that sum to 1,
+        one for each arm, or never plays what the log played.
 
     See Also
     --------
@@ -423,8 +354,7 @@ def evaluate(
     >>> rng = np.random.default_rng(0)
     >>> arms = (rng.random(4000) < 0.75).astype(int)
     >>> clicks = (rng.random(4000) < np.array([0.6, 0.2])[arms]).astype(int)
-    >>> from fairlib.study.replay import Logged
-    >>> log = [Logged(a, r, (0.25, 0.75)[a]) for a, r in zip(arms, clicks)]
+    >>> log = {"arm": arms, "reward": clicks, "propensity": np.array([0.25, 0.75])[arms]}
     >>> evaluate(log, [1, 0])
     Evaluation of 4,000 visits by dr
     overlap: mean weight 1.000 ± 0.027, effective visits 1,000, largest weight 4
@@ -433,12 +363,13 @@ def evaluate(
     if isinstance(target, Policy | ContextPolicy):
         raise TypeError(
             f"target must be probabilities of shape (K,) or (n, K), not the policy {target.name!r}, which learns: "
-            "replay it with fairlib.replay.replay"
+            "replay it with fairlib.study.replay.replay"
         )
-    columns, number = _columns(log, by)
-    q = _probabilities(target, number)
+    log = Log.of(log)
+    number = len(log)
+    q = _probabilities(target, log)
     arms = q.shape[1]
-    read = _read(columns, number, arms, method, by)
+    read = _read(log.table, method, by)
     weights = q[np.arange(number), read.arm] / read.propensity
     if not weights.any():
         raise ValueError("target must play some arm that the log played in that visit, and does in none")
@@ -473,11 +404,11 @@ def evaluate(
     kept = np.array(q if np.ndim(target) == 2 else q[0])
     exposure = exposure if np.ndim(target) == 2 else kept
     exposure.flags.writeable = kept.flags.writeable = False
-    return Evaluation(method, level, overlap, reward, interval, means, earned, exposure, kept, by)
+    return Evaluation(method, level, overlap, reward, interval, means, earned, exposure, kept, log)
 
 
 def _of_arms(
-    read: _Log, scale: _Floats, level: float, norm: str, most: _Floats, top: _Floats | None
+    read: _Rows, scale: _Floats, level: float, norm: str, most: _Floats, top: _Floats | None
 ) -> tuple[Interval, ...]:
     """Return for each arm the interval of the mean of its scaled rewards, from the sums by visit and arm alone.
 
@@ -520,7 +451,7 @@ def _of_arms(
     return tuple(Interval(*each) for each in np.transpose([means, errors, low, high]).tolist())
 
 
-def _models(read: _Log, q: _Floats) -> tuple[_Floats, _Floats]:
+def _models(read: _Rows, q: _Floats) -> tuple[_Floats, _Floats]:
     """Return for each row what the mean rewards of earlier visits say of the target, and of the arm played.
 
     An arm that was not played before has the mean of all.
@@ -581,11 +512,21 @@ def _effective(weights: _Floats, visit: NDArray[np.int64]) -> float:
     return float(parts.sum() ** 2 / (parts @ parts)) if parts.any() else 0.0
 
 
-def _probabilities(target: Any, number: int) -> _Floats:
+def _probabilities(target: Any, log: Log) -> _Floats:
     """Check the target; return its probabilities for every row of the log."""
+    number, names = len(log), log.arms
+    if isinstance(target, Mapping):
+        if names is None or set(target) != set(names):
+            raise ValueError(
+                f"target must have the arms of the log, {checks.shown(names)}, not {checks.shown(list(target))}"
+            )
+        target = [target[name] for name in names]
     q = checks.array("target", target, low=0, high=1 + _OFF)
     if q.ndim not in (1, 2) or q.size == 0:
         raise ValueError(f"target must be of shape (K,) or (n, K), not {q.shape}")
+    arms = log.table["arm"].max() + 1 if names is None else len(names)
+    if q.shape[-1] < arms or (names is not None and q.shape[-1] > arms):
+        raise ValueError(f"target must have {arms} probabilities, one for each arm of the log, not {q.shape[-1]}")
     if q.ndim == 2 and len(q) != number:
         raise ValueError(f"target must have {number} rows, one for each of the log, not {len(q)}")
     sums = np.atleast_2d(q).sum(axis=1)
@@ -596,100 +537,50 @@ def _probabilities(target: Any, number: int) -> _Floats:
     return np.broadcast_to(q, (number, q.shape[-1]))
 
 
-_NEEDED = ("arm", "reward", "propensity")
-_MORE = ("round", "timestamp")
-
-
-def _columns(log: Any, by: str | None) -> tuple[dict[str, Any], int]:
-    """Return the columns of a log by name, those of `_MORE` only where it has them, and the number of its rows."""
-    checks.rows("log", log, "a log, visit by visit, such as a data frame or a list of rows")
-    wanted = dict.fromkeys([*_NEEDED, *_MORE, *([by] if by else [])])
-    if hasattr(log, "itertuples"):
-        return {name: log[name].to_numpy() for name in wanted if name in log}, len(log)
-    rows, columns = list(log), {}
-    for name in wanted:
-        values = [_of_row(row, name) for row in rows]
-        absent = [row for row, value in zip(rows, values, strict=True) if value is _ABSENT]
-        if absent and (name in _NEEDED or len(absent) < len(rows)):
-            also = "" if name in _NEEDED else f", and a {name} as others have"
-            raise TypeError(
-                f"each row of log must have an arm, a reward and a propensity{also}, not {checks.shown(absent[0])}"
-            )
-        if not absent:
-            columns[name] = values
-    return columns, len(rows)
-
-
-def _of_row(row: Any, name: str) -> Any:
-    """Return a row's value by its name; a method of that name, such as `round`, is none of its columns."""
-    value = row.get(name, _ABSENT) if isinstance(row, Mapping) else getattr(row, name, _ABSENT)
-    return _ABSENT if callable(value) else value
-
-
-def _read(columns: dict[str, Any], number: int, arms: int, method: str, by: str | None) -> _Log:
-    """Check a log and return it; nothing is calculated before all of it has been checked."""
-    if number < 2:
-        raise ValueError(f"log must have two visits or more, not {number}")
-    if missing := [name for name in _NEEDED if name not in columns]:
-        raise TypeError(f"log must have the columns arm, reward and propensity, and has no {missing[0]}")
-    given = columns["arm"]
-    plain = isinstance(given, np.ndarray) and given.dtype.kind in "iu"
-    for row in np.flatnonzero((given < 0) | (given >= arms)) if plain else range(number):
-        integral = isinstance(given[row], numbers.Integral) and not isinstance(given[row], bool | np.bool_)
-        if not integral or not 0 <= int(given[row]) < arms:
-            known = f"a whole number from 0 to {arms - 1}, an arm of target"
-            wrong = f"arm of log must be {known}, not {checks.shown(given[row])} (row {row})"
-            raise ValueError(wrong) if integral else TypeError(wrong)
-    arm = np.asarray(given, np.int64)
-    reward = checks.vector("reward of log", columns["reward"], each="row")
-    propensity = checks.vector("propensity of log", columns["propensity"], high=1 + 1e-9, above=0, each="row")
+def _read(table: Any, method: str, by: str | None) -> _Rows:
+    """Return the columns of a log; nothing is calculated before its visits, rounds and times have been checked."""
+    number = len(table)
     visit = begin = np.arange(number)
     if by is not None:
-        if by not in columns:
+        if by not in table:
             raise ValueError(f"by must be a column of log, not {checks.shown(by)}")
-        visit = _numbered(by, columns[by])
-        if visit.max() == 0:
-            raise ValueError(f"by must part the log into two visits or more, and {by!r} is the same in each row")
+        visit = _numbered(table[by])
         begin = np.maximum.accumulate(np.where(np.diff(visit, prepend=-1) != 0, begin, 0))
-    if "round" in columns:
-        rounds = _numbered("round", columns["round"])
-        _, first = np.unique(rounds * arms + (arm if by == "round" else 0), return_index=True)
-        if first.size < number:
-            row = int(np.setdiff1d(np.arange(number), first)[0])
+    if visit.max() == 0:
+        raise ValueError("log must have two visits or more, not 1")
+    if "round" in table:
+        twice = table.duplicated(["round", "arm"] if by == "round" else ["round"])
+        if twice.any():
             other = ', or by="round" be given if it had several arms' if by is None else ""
-            raise ValueError(f"round of log must have one reward{other}; a second one is in row {row}")
-    if method == "dr":
-        for name in _MORE:
-            if name in columns:
-                _check_order(name, columns[name])
-    return _Log(arm, reward, propensity, visit, begin)
+            raise ValueError(f"round of log must have one reward{other}; a second one is in row {twice.idxmax()}")
+    for name in ("round", "timestamp"):
+        if method == "dr" and name in table:
+            _check_order(table[name])
+    return _Rows(*(table[name].to_numpy() for name in ("arm", "reward", "propensity")), visit, begin)
 
 
-def _numbered(name: str, values: Any) -> NDArray[np.int64]:
+def _numbered(column: Any) -> NDArray[np.int64]:
     """Return the values of a column as numbers, in the order of their first appearance."""
-    import pandas as pd  # only here, as it is slow to import
-
     try:
-        codes, _ = pd.factorize(np.asarray(values, object) if isinstance(values, list) else values)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} of log must be numbers, times or texts, not {checks.shown(values)}") from error
+        codes = np.asarray(column.factorize()[0], np.int64)
+    except TypeError as error:
+        raise TypeError(
+            f"{column.name} of log must be numbers, times or texts, not {checks.shown(column[0])}"
+        ) from error
     if (codes < 0).any():
-        raise ValueError(f"{name} of log must be there in each row, and is not in row {int(np.argmin(codes))}")
-    return np.asarray(codes, np.int64)
+        raise ValueError(f"{column.name} of log must be there in each row, and is not in row {int(np.argmin(codes))}")
+    return codes
 
 
-def _check_order(name: str, values: Any) -> None:
+def _check_order(column: Any) -> None:
     """Refuse times that fall: the model of DR must be made of earlier visits, and would be made of later ones."""
     import pandas as pd  # only here, as it is slow to import
 
-    times = np.asarray(values)
     try:
-        if times.dtype.kind not in "iufM":
-            times = pd.to_datetime(pd.Series(list(values)), utc=True, format="ISO8601").to_numpy()
-        late = np.flatnonzero(~(times[1:] >= times[:-1]))  # so that nan is refused as well
+        times = column if column.dtype.kind in "iufM" else pd.to_datetime(column, utc=True, format="ISO8601")
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} of log must be numbers or times, not {checks.shown(values)}") from error
+        raise TypeError(f"{column.name} of log must be numbers or times, not {checks.shown(column[0])}") from error
+    late = np.flatnonzero(~(times.to_numpy()[1:] >= times.to_numpy()[:-1]))  # so that nan is refused as well
     if late.size:
-        raise ValueError(
-            f'{name} of log must not fall, as the model of "dr" is made of earlier visits; it does in row {late[0] + 1}'
-        )
+        said = f'as the model of "dr" is made of earlier visits; it does in row {late[0] + 1}'
+        raise ValueError(f"{column.name} of log must not fall, {said}")

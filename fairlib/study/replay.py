@@ -1,55 +1,28 @@
 """Replay: what a policy would have earned, read off a log of arms that were played at random.
 
 The method of L. Li, W. Chu, J. Langford and R. Schapire, *A contextual-bandit approach to personalized news article
-recommendation* (2010), Algorithm 3, for the logs that `fairlib.data.read_today` reads and for your own, whose arms need
-not have been drawn uniformly.
+recommendation* (2010), Algorithm 3, for the logs that `fairlib.data.read_today` reads and for any `Log`, whose
+arms need not have been drawn uniformly.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fairlib import checks
 from fairlib.checks import Horizon, Seed, checked
 from fairlib.core.contexts import ContextPolicy
 from fairlib.core.policy import Policy
-from fairlib.data import Event
+from fairlib.data import Event, Log
 from fairlib.engine.agent import Agent
-from fairlib.merit import Merit, fair_policy
 from fairlib.rules.rule import Rule
 
-__all__ = ["Logged", "Replay", "replay", "article_contexts"]
-
-
-class Logged(NamedTuple):
-    """A round of a log of your own.
-
-    Parameters
-    ----------
-    arm : int
-        The arm played, 0, 1, ...
-    reward : float
-        What it paid.
-    propensity : float
-        The probability with which the arm was drawn in that round, above 0.
-    features : array_like, shape (K, d), optional
-        The context of each arm, where arms have contexts.
-
-    Examples
-    --------
-    >>> Logged(2, 1.0, 0.25).propensity
-    0.25
-    """
-
-    arm: int
-    reward: float
-    propensity: float
-    features: Any = None
+__all__ = ["Replay", "replay", "article_contexts"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,8 +33,8 @@ class Replay:
     ----------
     seen : int
         How many visits of the log were looked at.
-    events : list of Event or of Logged
-        The visit of each round; the arm played is the one in the log.
+    events : list
+        The visit of each round, an `Event` or a row of the `Log` as a named tuple; the arm played is the log's.
     probabilities : list of ndarray
         The probability with which the policy would have played each arm of the visit, round by round.
 
@@ -83,81 +56,6 @@ class Replay:
         paid = [event.click if isinstance(event, Event) else event.reward for event in self.events]
         return np.array(paid, dtype=np.float64)
 
-    @checked
-    def measures(
-        self,
-        *,
-        shares: Annotated[ArrayLike, checks.Numbers(0, 1)] | None = None,
-        merit: Merit | None = None,
-        means: Annotated[ArrayLike, checks.Numbers()] | None = None,
-    ) -> dict[str, Any]:
-        r"""Return how fairly the policy played in the visits kept.
-
-        As these have the law of the rounds that the policy would have played, each measure has the same expectation as
-        in a game of as many rounds. It is one number from one path: to see how sure it is, replay several logs.
-
-        Parameters
-        ----------
-        shares : array_like, shape (K,), optional
-            Share of the rounds that each arm is owed, together at most 1.
-        merit : Merit, optional
-            A merit function.
-        means : array_like, shape (K,), optional
-            The true mean reward of each arm, which the merit needs. Means estimated from the log are not enough: the
-            regret against them is biased (`fairlib.evaluation.Evaluation.fairness`).
-
-        Returns
-        -------
-        dict
-            ``"share"``, the fraction of the rounds in which each arm was played, shape (K,); with shares ``"deficit"``
-            and ``"violation"``, the largest number of plays by which an arm was behind, exactly and in whole plays, as
-            in `fairlib.shares.SharesResult`; with a merit ``"fairness_regret"``,
-            :math:`\sum_t \sum_a \lvert \pi^\star_a - p_{t,a} \rvert`, as in `fairlib.exposure.ExposureResult`.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind or size, the shares sum to more than 1, only one of merit and means is
-            given, no visit was kept, or the pool of articles changes.
-
-        Examples
-        --------
-        >>> log = 30 * [Logged(0, 1.0, 0.5), Logged(1, 0.0, 0.5)]
-        >>> path = replay(log, Policy("the first", lambda p: 0), arms=2)
-        >>> path.measures(shares=[0.25, 0.25])
-        {'share': array([1., 0.]), 'deficit': 7.5, 'violation': 7.0}
-        """
-        played, p = self._played(), np.array(self.probabilities)
-        rounds, arms = p.shape
-        for name, each in (("shares", shares), ("means", means)):
-            if each is not None and np.size(each) != arms:
-                raise ValueError(f"{name} must be {arms} numbers, one an arm, not {np.size(each)}")
-        counts = (played[:, None] == np.arange(arms)).cumsum(axis=0)
-        found: dict[str, Any] = {"share": counts[-1] / rounds}
-        if shares is not None:
-            if np.sum(shares) > 1 + 1e-9:
-                raise ValueError(f"shares must sum to at most 1, not {np.sum(shares):g}")
-            owed = np.outer(np.arange(1, rounds + 1), np.asarray(shares))
-            found["deficit"] = max(float((owed - counts).max()), 0.0)
-            found["violation"] = max(float((np.floor(owed + 1e-9) - counts).max()), 0.0)  # 0.29 * 100 is below 29
-        if (merit is None) != (means is None):
-            raise ValueError("merit and means must be given both or not at all, as a merit is one of true means")
-        if merit is not None and means is not None:
-            found["fairness_regret"] = float(np.abs(fair_policy(merit, means) - p).sum())
-        return found
-
-    def _played(self) -> NDArray[np.int64]:
-        """Return the arm played in each round; arms have fixed numbers only where the pool stays the same."""
-        if not self.events:
-            raise ValueError("events must be at least one visit that was kept, as nothing was played in none")
-        pools = {event.pool.articles if isinstance(event, Event) else () for event in self.events}
-        if len(pools) > 1:
-            raise ValueError("events must be visits with the same articles throughout, as each article is an arm")
-        (articles,) = pools
-        return np.array(
-            [articles.index(event.displayed) if isinstance(event, Event) else event.arm for event in self.events]
-        )
-
     def __repr__(self) -> str:
         mean = f", mean reward {self.rewards.mean():.4g}" if self.events else ""
         return f"Replay: {len(self.events):,} of {self.seen:,} visits kept{mean}"
@@ -165,10 +63,9 @@ class Replay:
 
 @checked
 def replay(
-    events: Iterable[Any],
+    log: Any,
     policy: Policy | ContextPolicy | Callable[[int], Policy],
     *,
-    arms: Annotated[int, checks.Integer(1)] | None = None,
     least: Annotated[float, checks.Real(above=0, high=1)] | None = None,
     horizon: Horizon | None = None,
     seed: Seed = 0,
@@ -184,16 +81,14 @@ def replay(
 
     Parameters
     ----------
-    events : iterable of Event, or of rounds with the fields of Logged
-        The log, as from `read_today`; or a pandas data frame, dicts, or any other rows, with the columns `arm`,
-        `reward` and `propensity`, and with contexts `features`.
+    log : Log, data frame, or iterable of Event
+        The log: a `Log` or a data frame that makes one, with contexts in its column `features`; or visits with pools of
+        articles, as from `read_today`.
     policy : Policy, ContextPolicy, or callable
         The policy. The arms of an `Event` are the articles of its pool; articles come and go, so a `Policy` is shown
         the counts and rewards of those in the pool, whatever their places in it. If its settings depend on the number
         of arms, give a function that makes it for a number, such as ``lambda k: lfg(np.full(k, 0.5 / k), eta=10)``. A
         `ContextPolicy` gets the contexts of `article_contexts` or the `features`, all in group 0.
-    arms : int, optional
-        Number of arms of your own log; needed unless the policy is made for some number, or there are features.
     least : float, optional
         The smallest propensity that there could have been, known from how the log was made and not from what it shows;
         by default one over the number of arms, for a log that was drawn uniformly.
@@ -210,7 +105,7 @@ def replay(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, a round of the log lacks something or has a propensity below `least`, the
+        If an argument is of the wrong kind, nothing says how many arms there are, a propensity is below `least`, the
         policy is made for other rewards, other numbers of arms, other contexts or fewer rounds, needs its history or
         asks for feedback when the pool has changed, or its rule answers neither with probabilities nor with an arm.
 
@@ -225,21 +120,24 @@ def replay(
     Two arms were drawn unevenly; the first always pays 1 and the second nothing:
 
     >>> import fairlib as fl
-    >>> log = 100 * [Logged(0, 1.0, 0.75), Logged(0, 1.0, 0.75), Logged(0, 1.0, 0.75), Logged(1, 0.0, 0.25)]
-    >>> result = replay(log, fl.ucb1(), arms=2, least=0.25, horizon=60)
+    >>> from fairlib.data import Log
+    >>> arms, chances = 100 * [0, 0, 0, 1], 100 * [0.75, 0.75, 0.75, 0.25]
+    >>> log = Log({"arm": arms, "reward": 1 - np.array(arms), "propensity": chances}, arms=2)
+    >>> result = replay(log, fl.ucb1(), least=0.25, horizon=60)
     >>> bool(result.rewards.mean() > 0.8)
     True
     """
-    checks.rows("events", events, "a log, visit by visit, such as a data frame or a list of rows")
     # A stream of its own: the policy must not draw the numbers that a log made with the same seed was drawn with.
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
-    number = arms if arms is not None else getattr(policy, "arms", None)
+    if isinstance(log, Log | Mapping) or hasattr(log, "columns"):
+        visits = _rows(Log.of(log), getattr(policy, "arms", None), least)
+    else:
+        visits = map(_visit, checks.rows("log", log, "a Log, a data frame or Events"))
     player: _Player = _OnContexts(policy, horizon) if isinstance(policy, ContextPolicy) else _OnArms(policy, horizon)
     seen = 0
     kept: list[Any] = []
     probabilities: list[NDArray[np.float64]] = []
-    for event in events.itertuples(index=False) if hasattr(events, "itertuples") else events:
-        visit = _visit(event, number, least)
+    for visit in visits:
         seen += 1
         arm = player.choose(len(kept) + 1, visit, rng)
         if visit.articles[arm] == visit.played and _is_kept(visit, least, rng):
@@ -281,7 +179,7 @@ def article_contexts(event: Annotated[Event, checks.Instance(Event, "an Event of
 class _Visit(NamedTuple):
     """A visit of any log: the arms that there were, the one played, its reward and its probability."""
 
-    event: Event | Logged
+    event: Any
     articles: tuple[int, ...]
     played: int
     reward: float
@@ -291,43 +189,40 @@ class _Visit(NamedTuple):
     def contexts(self) -> NDArray[np.float64]:
         if isinstance(self.event, Event):
             return article_contexts(self.event)
-        if self.event.features is None:
-            raise ValueError("each of events must have features, as the policy chooses by contexts")
-        features: NDArray[np.float64] = self.event.features
-        return features
+        if not hasattr(self.event, "features"):
+            raise ValueError("log must have features, as the policy chooses by contexts")
+        shown = checks.array("features of log", self.event.features, 2)
+        if len(shown) != len(self.articles):
+            raise ValueError(f"features of log must have {len(self.articles)} rows, one an arm, not {len(shown)}")
+        return shown.copy()
 
 
-def _visit(event: Any, arms: int | None, least: float | None) -> _Visit:
-    """Check a visit, and return it in one form."""
-    if isinstance(event, Event):
-        articles = event.pool.articles
-        return _Visit(event, articles, event.displayed, float(event.click), 1 / len(articles))
-    try:
-        if isinstance(event, Mapping):
-            row = Logged(event["arm"], event["reward"], event["propensity"], event.get("features"))
-        else:
-            row = Logged(event.arm, event.reward, event.propensity, getattr(event, "features", None))
-    except (AttributeError, KeyError):
-        raise TypeError(
-            "each of events must be an Event of a log, or have an arm, a reward and a propensity, not "
-            f"{checks.shown(event)}"
-        ) from None
-    if row.features is not None:
-        row = row._replace(features=checks.array("features", row.features, 2).copy())
-    number = arms if row.features is None else len(row.features)
-    if number is None:
-        raise TypeError("arms must be given, as neither the policy nor the log says how many there are")
-    if arms not in (None, number):
-        raise ValueError(f"features must have {arms} rows, one an arm, not {number}")
-    row = row._replace(
-        arm=checks.integer("arm of each of events", row.arm, 0, number - 1),
-        reward=checks.real("reward", row.reward),
-        propensity=checks.real("propensity", row.propensity, high=1 + 1e-9, above=0),
-    )
-    if row.propensity < (least or 1 / number) - 1e-9:
+def _visit(event: Any) -> _Visit:
+    """Return a visit to a pool of articles."""
+    checks.instance("each of log", event, Event, "an Event; give other logs as a Log or a data frame")
+    articles = event.pool.articles
+    return _Visit(event, articles, event.displayed, float(event.click), 1 / len(articles))
+
+
+def _rows(log: Log, made_for: int | None, least: float | None) -> Iterator[_Visit]:
+    """Return the rows of a log as visits, once its number of arms is known, and that no propensity is too small."""
+    table = log.table
+    if log.arms is not None:
+        number = len(log.arms)
+    elif "features" in table:
+        number = len(table["features"][0])
+    elif made_for is not None:
+        number = made_for
+    else:
+        raise TypeError("log must say how many arms there are, as Log(..., arms=4), since the policy does not either")
+    if (most := table["arm"].max()) >= number:
+        raise ValueError(f"arm of log must be one of {number}, as the policy or the features have, not {most}")
+    floor = least or 1 / number
+    if (lowest := table["propensity"].min()) < floor - 1e-9:
         said = f"{least:g}" if least else f"one in {number}, as by default arms were drawn evenly"
-        raise ValueError(f"propensity must be at least the least that there could be, {said}, not {row.propensity:g}")
-    return _Visit(row, tuple(range(number)), row.arm, row.reward, row.propensity)
+        raise ValueError(f"propensity of log must be at least the least that there could be, {said}, not {lowest:g}")
+    arms = tuple(range(number))
+    return (_Visit(row, arms, row.arm, row.reward, row.propensity) for row in table.itertuples(index=False))
 
 
 def _is_kept(visit: _Visit, least: float | None, rng: Generator) -> bool:
