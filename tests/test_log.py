@@ -111,7 +111,7 @@ def test_rows_that_lack_something_are_refused_or_dropped_and_counted():
         ({"table": FRAME.assign(arm=[0, 0.5, 0])}, ValueError, r"arm of log must .* not 0.5 \(row 1\)"),
         ({"table": FRAME.assign(arm=[0, "tea", 0])}, ValueError, r"arm of log must .* not 'tea' \(row 1\)"),
         ({"table": FRAME.assign(arm=[True, False, True])}, ValueError, r"arm of log must .* not (np\.)?True"),
-        ({"table": FRAME.assign(arm=[[0], [1], [0]])}, ValueError, r"arm of log must .* not \[0\] \(row 0\)"),
+        ({"table": FRAME.assign(arm=[[0], [1], [0]])}, TypeError, r"arm of log must .* not \[0\] \(row 0\)"),
         ({"table": FRAME.assign(reward="1")}, TypeError, "reward of log must be a list of numbers, one a row"),
         ({"table": FRAME.assign(reward=np.inf)}, ValueError, r"reward of log must be numbers, not inf \(row 0\)"),
         ({"table": FRAME.assign(propensity=[0.5, 0, 1])}, ValueError, r"propensity of log .*, not 0.0 \(row 1\)"),

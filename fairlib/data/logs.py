@@ -3,7 +3,7 @@
 import json
 import numbers
 import os
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
@@ -158,7 +158,9 @@ def _frame(table: Any) -> "pd.DataFrame":
 
     if isinstance(table, str | os.PathLike):
         return _from_file(table)
-    if hasattr(table, "columns"):  # of pandas, or of polars
+    if isinstance(table, pd.DataFrame):
+        return table
+    if hasattr(table, "columns"):  # another library's, such as polars
         return pd.DataFrame({str(name): np.asarray(table[name]) for name in table.columns})
     if isinstance(table, Mapping):
         return pd.DataFrame(dict(table))
@@ -214,15 +216,17 @@ def _places(met: Any, arms: tuple[Any, ...] | None) -> Any:
     known = None if arms is None else {name: place for place, name in enumerate(arms)}
 
     def place(arm: Any) -> int:
-        if isinstance(arm, bool) or not isinstance(arm, Hashable):
-            return -1
-        if known is None:
-            return int(arm) if isinstance(arm, numbers.Real) and arm >= 0 and arm % 1 == 0 else -1
-        return known.get(arm, -1)
+        if known is not None and not isinstance(arm, bool):
+            return known.get(arm, -1)
+        whole = isinstance(arm, numbers.Real) and not isinstance(arm, bool) and arm >= 0 and arm % 1 == 0
+        return int(arm) if whole else -1
 
-    found = met.tolist()
-    places = np.array([place(arm) for arm in found], np.int64)
+    try:
+        codes, found = met.factorize()
+    except TypeError:  # a list, say, is no name
+        raise TypeError(f"arm of log must be {allowed}, not {checks.shown(met.iloc[0])} (row 0)") from None
+    places = np.array([place(arm) for arm in found.tolist()], np.int64)[codes]
     if (places < 0).any():
         row = int(np.argmin(places))
-        raise ValueError(f"arm of log must be {allowed}, not {checks.shown(found[row])} (row {row})")
+        raise ValueError(f"arm of log must be {allowed}, not {checks.shown(met.tolist()[row])} (row {row})")
     return places
