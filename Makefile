@@ -18,7 +18,7 @@ PACKAGE := requirements.txt $(call files,fairlib)
 BOOK := _config.yml _toc.yml benchmarks/latest.json benchmarks/arena.json $(call files,chapters)
 TESTS := pyproject.toml $(call files,tests) $(call files,benchmarks)
 
-.PHONY: help book test test-pages test-full arena bench compiler figures print offline lab lock clean
+.PHONY: help book test test-pages test-full arena bench compiler print offline lab lock clean
 
 help: ## list the commands
 	@awk -F ':.* ## ' '/^[a-z-]+:.* ## /{printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -105,11 +105,6 @@ _build/bench/peers.done: .venv/lock.done benchmarks/requirements.txt benchmarks/
 	@grep -v '^#' benchmarks/peers.txt | while read -r peer; do _build/bench/peers/bin/pip install --quiet "$$peer" \
 		|| echo "$$peer does not install here, and is left out"; done
 	@touch $@
-
-# The book is not built for it, and stays as it is: the chapters of the figures are run with other luck (paper_figures.py).
-figures: .venv/lock.done ## play the papers' figures as often as they did, and compare them with the book's (slow)
-	@echo "Playing the papers' figures anew, into _build/figures (up to 20 minutes)"
-	@$(BIN)/python chapters/extensions/paper_figures.py
 
 print: _build/book.done ## make a PDF and an EPUB of the book, and a PDF of the note (needs Chromium or Google Chrome)
 	@echo "Printing the book (some minutes)"
