@@ -12,7 +12,6 @@ import answers
 import execution
 import flashcards
 import numpy as np
-import proof_graph
 import pytest
 import slides
 from axe_core_python.selenium import Axe
@@ -406,10 +405,6 @@ def build(folder: Path, text: str) -> tuple[BeautifulSoup, str]:
     """Build a page with a map; return it, and what was warned of."""
     (folder / "chapters").mkdir(exist_ok=True)
     (folder / "chapters" / "draft.md").write_text(text, encoding="utf-8")
-    item = "id,paper,number,kind,test,data\nitem-1,1,Lemma 1,lemma,tests/test_it.py::test_it,\n"
-    (folder / "chapters" / "items.csv").write_text(item, encoding="utf-8")
-    own = "label,test\nlem-between,tests/test_it.py::test_between\n"
-    (folder / "chapters" / "statements.csv").write_text(own, encoding="utf-8")
     (folder / "conf.py").write_text(
         f"import sys\nsys.path.insert(0, {str(ROOT / 'chapters' / 'extensions')!r})\n"
         "extensions, myst_enable_extensions = ['myst_parser', 'sphinx_proof', 'proof_graph'], ['dollarmath']\n"
@@ -422,32 +417,20 @@ def build(folder: Path, text: str) -> tuple[BeautifulSoup, str]:
     return BeautifulSoup(page, "html.parser"), said.stderr
 
 
-def test_a_map_shows_what_proofs_name_and_how_many_tests_there_are(tmp_path):
+def test_a_map_says_what_proofs_name_and_where_a_result_is_used(tmp_path):
     page, warned = build(tmp_path, DRAFT)
     assert not warned
-    in_words = [" ".join(line.get_text().split()) for line in page.select("details li")]
-    assert in_words == [
-        "Lemma 1, Small (1 test of its own).",
-        "Theorem 1, Large. Its proof uses Lemma 2 (no tests of its own).",
-        "Lemma 2, Between. Its proof uses Lemma 1 (1 test of its own).",
+    assert [" ".join(line.get_text().split()) for line in page.select("details li")] == [
+        "Lemma 1, Small. It is used for Lemma 2.",
+        "Theorem 1, Large. Its proof uses Lemma 2.",
+        "Lemma 2, Between. Its proof uses Lemma 1. It is used for Theorem 1.",
     ]
-    boxes = page.select(".proof-map svg a")
-    assert [box["href"] for box in boxes] == ["#lem-small", "#thm-large", "#lem-between"]
-    assert len(page.select(".proof-map path.line")) == 2
-    place = {box["href"]: int(str(the(box, "rect")["x"])) for box in boxes}
-    assert place["#lem-small"] < place["#lem-between"] < place["#thm-large"]
-    assert the(boxes[0], "title").text == "Lemma 1: Small, 1 test of its own."
+    assert [link["href"] for link in page.select("details li:first-child a")] == ["#lem-small", "#lem-between"]
 
 
 def test_proofs_in_a_circle_are_a_warning(tmp_path):
     circle = DRAFT.replace("By {eq}`eq-small`.", "By {prf:ref}`thm-large`.")
     assert "proofs in a circle: thm-large, lem-between, thm-large" in build(tmp_path, circle)[1]
-
-
-def test_lines_pass_between_boxes():
-    columns = proof_graph.columns({"a": [], "b": ["a"], "c": ["b"], "d": ["c", "a"]})
-    assert [len(column) for column in columns] == [1, 2, 2, 1]
-    assert [stop for column in columns for stop in column if isinstance(stop, tuple)] == [("a", "d", 1), ("a", "d", 2)]
 
 
 @pytest.mark.parametrize("row", rows("statements.csv"), ids=lambda row: row["label"])

@@ -103,7 +103,7 @@ addEventListener("DOMContentLoaded", () => {
 // What is wider than its line scrolls in a box of its own, which says on which side it goes on. The browser leaves what is
 // far from the screen for later (book.css); such a part is measured when it comes near, or when the page is at rest.
 (() => {
-  const scrolling = "mjx-container, .cell_output pre, .cell_output > .output, div.highlight pre, .proof-map, .pst-scrollable-table-container";
+  const scrolling = "mjx-container, .cell_output pre, .cell_output > .output, div.highlight pre, .pst-scrollable-table-container";
   const later = ".bd-article > section > section, .bd-article dl.py:not(dl dl)";
   const formulas = "mjx-container:not([display])";
   const edge = (box) => {

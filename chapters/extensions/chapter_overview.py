@@ -1,8 +1,9 @@
-"""The directives ``{chapters}``, a table of the chapters, and ``{needs}``, a diagram of which chapter needs which.
+"""The directives ``{chapters}``, a table of the chapters, and ``{needs}``, a list of what each chapter needs.
 
-The lines of ``{chapters}``, ``chapter: what it is about``, name every numbered chapter in the order of the book. A
-reading time is counted from the words of a chapter, exercises and appendices left out. What a chapter needs is read
-from the box at its top, after *You need*; what stands after *In parts* is needed for some of its sections only.
+No package counts words, or reads what a chapter says of itself. The lines of ``{chapters}``, ``chapter: what it is
+about``, name every numbered chapter in the order of the book. A reading time is counted from the words of a chapter,
+exercises and appendices left out. What a chapter needs is read from the box at its top, after *You need*; what stands
+after *In parts* is needed for some of its sections only.
 """
 
 import posixpath
@@ -10,7 +11,6 @@ import re
 from typing import Any
 
 from docutils import nodes
-from proof_graph import drawn, with_words
 from results import table
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
@@ -30,8 +30,8 @@ class chapter_table(nodes.General, nodes.Element):  # noqa: N801 (docutils names
     """Stands for the table until all pages have been read."""
 
 
-class need_diagram(nodes.General, nodes.Element):  # noqa: N801
-    """Stands for the diagram until all pages have been read."""
+class need_list(nodes.General, nodes.Element):  # noqa: N801
+    """Stands for the list until all pages have been read."""
 
 
 class Chapters(SphinxDirective):
@@ -46,12 +46,12 @@ class Chapters(SphinxDirective):
 
 
 class Needs(SphinxDirective):
-    """Draw which chapter needs which."""
+    """List which chapter needs which."""
 
     def run(self) -> list[nodes.Node]:
-        """Leave a place for the diagram."""
+        """Leave a place for the list."""
         self.env.note_reread()
-        return [need_diagram("")]
+        return [need_list("")]
 
 
 def read(app: Sphinx, doctree: nodes.document) -> None:
@@ -108,25 +108,6 @@ def needs(app: Sphinx, pages: dict[str, int]) -> dict[str, dict[str, bool]]:
     return found
 
 
-def drawn_lines(into: dict[str, dict[str, bool]]) -> dict[str, dict[str, bool]]:
-    """Return the needs that are drawn: none that follows from others, and no chapter without any line.
-
-    >>> drawn_lines({"a": {}, "b": {"a": True}, "c": {"a": True, "b": True}, "d": {"a": False}, "e": {}})
-    {'a': {}, 'b': {'a': True}, 'c': {'b': True}, 'd': {'a': False}}
-    """
-
-    def before(each: str, without: str = "") -> set[str]:
-        found = {other for other, whole in into[each].items() if whole and other != without}
-        return found.union(*map(before, found))
-
-    kept = {
-        each: {other: whole for other, whole in needed.items() if other not in before(each, without=other)}
-        for each, needed in into.items()
-    }
-    needed_by = {other for needed in kept.values() for other in needed}
-    return {each: needed for each, needed in kept.items() if needed or each in needed_by}
-
-
 def overview(app: Sphinx, page: str, about: dict[str, str]) -> nodes.Node:
     """Return the table of the chapters."""
     pages = numbered(app)
@@ -143,42 +124,35 @@ def overview(app: Sphinx, page: str, about: dict[str, str]) -> nodes.Node:
     return table(HEADINGS, WIDTHS, rows)
 
 
-def diagram(app: Sphinx, page: str) -> list[nodes.Node]:
-    """Return the diagram of what needs what, and the same in words."""
+def outline(app: Sphinx, page: str) -> nodes.Node:
+    """Return a list that says of each chapter what it needs."""
     pages = numbered(app)
-    into = needs(app, pages)
-    names = {
-        each: {
-            "name": f"Chapter {number}",
-            "title": app.env.titles[each].astext(),
-            "hint": f"Chapter {number}: {app.env.titles[each].astext()}",
-            "href": app.builder.get_relative_uri(page, each),
-            "classes": "",
-        }
-        for each, number in pages.items()
-    }
-    lines = drawn_lines(into)
-    dashed = {(other, each) for each, before in lines.items() for other, whole in before.items() if not whole}
-    picture = drawn({each: list(before) for each, before in lines.items()}, names, dashed)
-    outline = nodes.bullet_list()
-    for each, before in into.items():
-        text = nodes.paragraph("", "", make_refnode(app.builder, page, each, "", nodes.Text(names[each]["title"])))
-        for whole, said in ((True, " needs "), (False, " in parts ")):
-            these = [other for other in before if before[other] is whole]
-            for i, other in enumerate(these):
-                text += nodes.Text(", " if i else said if text.astext().find(" needs") < 0 else "," + said)
-                text += make_refnode(app.builder, page, other, "", nodes.Text(names[other]["title"]))
-        text += nodes.Text("." if before else " needs no other chapter.")
-        outline += nodes.list_item("", text)
-    return with_words(picture, outline, "Map of the chapters")
+
+    def links(targets: list[str]) -> list[nodes.Node]:
+        found: list[nodes.Node] = []
+        for each in targets:
+            said = f"{pages[each]}. {app.env.titles[each].astext()}"
+            found += [nodes.Text(", "), make_refnode(app.builder, page, each, "", nodes.Text(said))]
+        return found[1:]
+
+    made = nodes.bullet_list()
+    for each, before in needs(app, pages).items():
+        whole = [other for other in before if before[other]]
+        parts = [other for other in before if not before[other]]
+        line = nodes.paragraph("", "", *links([each]), nodes.Text(" needs "), *links(whole))
+        line += [] if whole else [nodes.Text("no other chapter")]
+        line += [nodes.Text(", in parts "), *links(parts)] if parts else []
+        line += nodes.Text(".")
+        made += nodes.list_item("", line)
+    return made
 
 
 def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Put tables and diagrams in their places."""
+    """Put tables and lists in their places."""
     for place in list(doctree.findall(chapter_table)):
         place.replace_self(overview(app, page, place["about"]))
-    for place in list(doctree.findall(need_diagram)):
-        place.replace_self(diagram(app, page))
+    for place in list(doctree.findall(need_list)):
+        place.replace_self(outline(app, page))
 
 
 def begin(app: Sphinx) -> None:

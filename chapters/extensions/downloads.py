@@ -91,7 +91,7 @@ def cited(app: Sphinx, key: str, role: str) -> str:
 
 
 DIRECTIVE = re.compile(
-    r"^(?P<fence>`{3,}|:{3,})\{(?P<name>raw|only|grid|container|chapters|tools|arena-games)\} *(?P<title>.*)\n"
+    r"^(?P<fence>`{3,}|:{3,})\{(?P<name>raw|only|grid|container|chapters|arena-games)\} *(?P<title>.*)\n"
     r"(?P<content>(?:.*\n)*?)(?P=fence)$",
     re.MULTILINE,
 )
@@ -106,8 +106,6 @@ def without_directives(app: Sphinx, text: str) -> str:
             return content
         if name == "chapters":
             return re.sub(r"^([\w-]+)", lambda each: chapter_link(app, each[0]), content, flags=re.MULTILINE)
-        if name == "tools":
-            return re.sub(r"^([\w-]+)", r"* {prf:ref}`\1`", content, flags=re.MULTILINE)
         if name == "arena-games":
             return "\n".join(map(game_card, v1))
         return ""

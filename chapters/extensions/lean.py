@@ -13,7 +13,6 @@ from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.addnodes import desc
 from sphinx.application import Sphinx
 from sphinx.util import logging
-from written import WRITTEN
 
 UNUSED = re.compile(
     r"\s*(?:<!-- So that users can add custom icons -->\s*)?"
@@ -68,7 +67,7 @@ def strip(app: Sphinx, error: Exception | None) -> None:
     """Take out of pages, of the theme's style and of its script what is not used."""
     if error or app.builder.name != "html":
         return
-    for page in WRITTEN:
+    for page in Path(app.outdir).rglob("*.html"):
         text = UNUSED.sub("", page.read_text(encoding="utf-8"))
         if page.name != "search.html":
             text = SEARCH.sub("", text)

@@ -17,8 +17,6 @@ from py_mini_racer import MiniRacer
 from sphinx.application import Sphinx
 from sphinx.ext.mathjax import html_visit_displaymath, html_visit_math
 from sphinx.util import logging
-from written import MADE as PAGES
-from written import WRITTEN
 
 LONG = 30  # signs of TeX; a longer formula in a line may go on in the next, after an operator
 JOINED = re.compile(r'(<span class="math[^>]*>\\\([^<]*\\\)</span>)([.,;:?!)\u2019\u201d]+)')
@@ -98,10 +96,10 @@ def in_place(text: str) -> str:
 
 
 def typeset_pages(app: Sphinx, error: Exception | None) -> None:
-    """Set the formulas of every page that was written; the style has what other pages need as well."""
+    """Set the formulas of every page; of pages from an earlier build, which are set, the style is kept."""
     if error or app.builder.format != "html":
         return
-    pages = {page: page.read_text(encoding="utf-8") for page in WRITTEN}
+    pages = {page: page.read_text(encoding="utf-8") for page in Path(app.outdir).rglob("*.html")}
     wanted = {formula for text in pages.values() for formula in map(read, FORMULA.finditer(text))}
     made, style = typeset(sorted(wanted))
     MADE.update(made)
@@ -113,7 +111,7 @@ def typeset_pages(app: Sphinx, error: Exception | None) -> None:
     folder = Path(app.outdir) / "_static" / "mathjax"
     shutil.copytree(MATHJAX / "output" / "chtml" / "fonts" / "woff-v2", folder, dirs_exist_ok=True)
     css = folder / "mathjax.css"
-    if PAGES and css.exists():
+    if css.exists():
         style += f"\n\n{css.read_text(encoding='utf-8')}"
     rules = dict.fromkeys(rule.strip() for rule in style.split("\n\n"))
     css.write_text("\n\n".join(rules), encoding="utf-8")

@@ -14,7 +14,6 @@ from urllib.parse import unquote, urlsplit
 import mathjax_build
 from bs4 import BeautifulSoup, Tag
 from sphinx.application import Sphinx
-from written import MADE
 
 UNWANTED = "img, script, style, button, input, details, .headerlink, .fair-explorer, .cell"
 
@@ -89,41 +88,32 @@ def target(page: str, address: str) -> tuple[str, str]:
     return path.replace(os.sep, "/").removesuffix(".html") if parts.path else page, unquote(parts.fragment)
 
 
-def collect(app: Sphinx) -> None:
-    """Note of each page where its references lead, and of each place what to show of it."""
-    out, pages = Path(app.outdir), app.env.found_docs
-    for page in pages:
-        made = MADE.setdefault(page, {})
-        if "links" not in made:
-            links = sorted({str(link["href"]) for link in read(out / f"{page}.html").select(LINKS)})
-            made |= {"links": {address: target(page, address) for address in links}, "shown": {}}
-    for to, name in (place for page in pages for place in MADE[page]["links"].values()):
-        if to in pages and name not in MADE[to]["shown"]:
-            found = places(out / f"{to}.html").get(name)
-            MADE[to]["shown"][name] = excerpt(found) if found else None
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
+    links: dict[str, dict[str, tuple[str, str]]] = {}
+    shown: dict[tuple[str, str], str] = {}
 
     def take(app: Sphinx, error: Exception | None) -> None:
-        if not error and app.builder.name == "html":
-            collect(app)
+        if error or app.builder.name != "html":
+            return
+        out = Path(app.outdir)
+        for page in app.env.found_docs:
+            found = sorted({str(link["href"]) for link in read(out / f"{page}.html").select(LINKS)})
+            links[page] = {address: target(page, address) for address in found}
+        for to, name in {place for found in links.values() for place in found.values() if place[0] in links}:
+            there = places(out / f"{to}.html").get(name)
+            if there and (text := excerpt(there)):
+                shown[to, name] = text
 
     def write(app: Sphinx, error: Exception | None) -> None:
         read.cache_clear()
         places.cache_clear()
-        if error or app.builder.name != "html":
-            return
-        for made in MADE.values():
-            made["shown"] = {name: text and mathjax_build.in_place(text) for name, text in made["shown"].items()}
-        for page in app.env.found_docs:
-            places_of = MADE[page]["links"].items()
-            shown = {at: MADE[to]["shown"].get(name) for at, (to, name) in places_of if to in MADE}
+        ready = {place: mathjax_build.in_place(text) for place, text in shown.items()}
+        for page, found in links.items():
             script = Path(app.outdir) / file(page)
             script.parent.mkdir(exist_ok=True)
-            ready = {at: text for at, text in shown.items() if text}
-            script.write_text(f"window.fairPreviews = {json.dumps(ready, sort_keys=True)};\n", encoding="utf-8")
+            text = json.dumps({at: ready[place] for at, place in found.items() if place in ready}, sort_keys=True)
+            script.write_text(f"window.fairPreviews = {text};\n", encoding="utf-8")
 
     app.connect("html-page-context", announce)
     app.connect("build-finished", take, priority=300)  # before the formulas are set, as pages are long then,

@@ -13,7 +13,6 @@ from bs4 import Tag
 from bs4.element import NavigableString
 from previews import read
 from sphinx.application import Sphinx
-from written import MADE
 
 FILE = "_static/places.js"
 UNWANTED = (
@@ -131,17 +130,13 @@ def collect(app: Sphinx) -> list[list[object]]:
     order = re.findall(r"(?:file|root): (\S+)", (Path(app.srcdir) / "_toc.yml").read_text(encoding="utf-8"))
     made: list[list[object]] = []
     for page in order:
-        if "places" not in MADE[page]:
-            article = read(out / f"{page}.html").find("article")
-            assert isinstance(article, Tag)
-            found, where = places(article)
-            for kind, name, at, _, _ in app.env.get_domain("index").entries.get(page, []):  # type: ignore[attr-defined]
-                if kind == "single" and at in where and where[at].kind != "function":
-                    where[at].names.append((name, at))
-            MADE[page]["places"] = [
-                [each.at, each.title, each.above, each.kind, each.names, each.text] for each in found
-            ]
-        made += [[page, *each] for each in MADE[page]["places"]]
+        article = read(out / f"{page}.html").find("article")
+        assert isinstance(article, Tag)
+        found, where = places(article)
+        for kind, name, at, _, _ in app.env.get_domain("index").entries.get(page, []):  # type: ignore[attr-defined]
+            if kind == "single" and at in where and where[at].kind != "function":
+                where[at].names.append((name, at))
+        made += [[page, each.at, each.title, each.above, each.kind, each.names, each.text] for each in found]
     return made
 
 

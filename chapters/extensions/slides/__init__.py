@@ -27,7 +27,6 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
-from written import WRITTEN
 
 LEFT_OUT = re.compile(r"Notes$|Exercises$|Appendix\b")
 SHORT = 70  # words and formulas, of a proof that is its own plan
@@ -373,16 +372,15 @@ def setup(app: Sphinx) -> dict[str, bool]:
     def take(app: Sphinx, error: Exception | None) -> None:
         if not error and app.builder.name == "html":
             pages = (Path(app.outdir) / "chapters" / f"{name}.html" for name, _ in decks(Path(app.srcdir)))
-            found.update({page: slides(page) for page in pages if page in WRITTEN})
+            found.update({page: slides(page) for page in pages})
 
     def write(app: Sphinx, error: Exception | None) -> None:
         out = Path(app.outdir)
         for name, title in decks(Path(app.srcdir)) if found else []:
             page = out / "chapters" / f"{name}.html"
-            made = [(mathjax_build.in_place(head), mathjax_build.in_place(text)) for head, text in found.pop(page, [])]
-            if made:
-                (out / "slides").mkdir(exist_ok=True)
-                (out / file(name)).write_text(deck(made, page, title, name), encoding="utf-8")
+            made = [(mathjax_build.in_place(head), mathjax_build.in_place(text)) for head, text in found[page]]
+            (out / "slides").mkdir(exist_ok=True)
+            (out / file(name)).write_text(deck(made, page, title, name), encoding="utf-8")
 
     app.add_transform(Marks)
     app.add_directive("decks", Decks)
