@@ -106,16 +106,16 @@ _build/bench/peers.done: .venv/lock.done benchmarks/requirements.txt benchmarks/
 		|| echo "$$peer does not install here, and is left out"; done
 	@touch $@
 
-print: _build/book.done ## make a PDF and an EPUB of the book, and a PDF of the note (needs Chromium or Google Chrome)
+print: _build/book.done ## make a PDF and an EPUB of the book (needs Chromium or Google Chrome)
 	@echo "Printing the book (some minutes)"
-	@PYTHONPATH=chapters/extensions $(BIN)/python -m printing
+	@$(BIN)/python chapters/extensions/printing.py
 	@ls _build/print/*.pdf _build/print/*.epub
 
 offline: _build/book.done ## pack the book into one zip whose pages open from a disk
 	@cd _build/html && ../../$(BIN)/python -m zipfile -c ../fair-bandits.zip .
 	@echo "Unpack it, and open index.html: _build/fair-bandits.zip"
 
-# No chapter is run for it. A notebook in which the reader has written stays, also when all is cleaned.
+# No chapter is run for it. A notebook that is there stays, also when all is cleaned.
 lab: .venv/lock.done ## open the chapters as notebooks in JupyterLab
 	@echo "Making the notebooks"
 	@$(BIN)/jupyter-book build -q --builder custom --custom-builder notebooks --path-output _build/lab . >/dev/null

@@ -1,15 +1,13 @@
 """The arena: its games are fixed, and every policy that fits can play."""
 
 import re
-import shutil
 from dataclasses import fields
 from typing import Any
 
 import arena_record
 import numpy as np
-import printing
 import pytest
-from arena_table import RECORD, read, short
+from arena_table import read
 
 import fairlib as fl
 from fairlib import arena
@@ -164,20 +162,3 @@ def test_the_page_says_of_everybody_where_it_is_explained():
         (f"knows {arena.entrants[name].knows}" in said) == bool(arena.entrants[name].knows) for name, said in rows
     )
     assert f"here these are {arena_record.RUNS} and {arena_record.SEED}" in page
-
-
-def test_on_paper_the_place_of_the_table_holds_the_stored_numbers(tmp_path):
-    for folder in ("chapters", "_static"):
-        (tmp_path / folder).mkdir()
-    shutil.copy(arena_record.ROOT / RECORD, tmp_path / "_static")
-    page = "<article><div class='playground arena' data-live data-arena hidden></div></article>"
-    (tmp_path / "chapters" / "arena.html").write_text(page, encoding="utf-8")
-    printed = printing.article(tmp_path, "chapters/arena", ["chapters/arena"], "")
-    heads, *rows = ([cell.get_text(" ", strip=True) for cell in row.select("th, td")] for row in printed.select("tr"))
-    assert [head.replace(" ", "") for head in heads] == ["Policy", *arena.v1]
-    shown = [(row[0], game, cell) for row in rows for game, cell in zip(arena.v1, row[1:], strict=True)]
-    for horizon, game, measure, policy, mean, _, _, _, best, last, _ in MADE["rows"]:
-        if (horizon, measure) == (10_000, "fairness_regret"):
-            said = f"{short(mean):,.0f}" if mean >= 100 else f"{short(mean):.3g}"
-            cell = f"{said} ({best})" if best == last else f"{said} ({best} to {last})"
-            assert any(policy in who and (game, cell) == (where, what) for who, where, what in shown), (policy, game)

@@ -5,22 +5,18 @@ number. What a chapter says to readers of notebooks alone is in ``{only} noteboo
 `make lab`, needs no chapter to have been executed.
 """
 
-import hashlib
 import re
 from pathlib import Path
 from typing import Any
 
 import jupytext
 import nbformat
-from arena_table import card
 from nbformat import NotebookNode
 from results import destination
 from sphinx.application import Sphinx
 from sphinx.builders.dummy import DummyBuilder
-from sphinx.util import logging
 
 from fairlib import __version__
-from fairlib.arena import v1
 
 
 def notebook(page: str) -> str:
@@ -91,7 +87,7 @@ def cited(app: Sphinx, key: str, role: str) -> str:
 
 
 DIRECTIVE = re.compile(
-    r"^(?P<fence>`{3,}|:{3,})\{(?P<name>raw|only|grid|container|chapters|arena-games)\} *(?P<title>.*)\n"
+    r"^(?P<fence>`{3,}|:{3,})\{(?P<name>raw|only|grid|container|chapters)\} *(?P<title>.*)\n"
     r"(?P<content>(?:.*\n)*?)(?P=fence)$",
     re.MULTILINE,
 )
@@ -106,16 +102,9 @@ def without_directives(app: Sphinx, text: str) -> str:
             return content
         if name == "chapters":
             return re.sub(r"^([\w-]+)", lambda each: chapter_link(app, each[0]), content, flags=re.MULTILINE)
-        if name == "arena-games":
-            return "\n".join(map(game_card, v1))
         return ""
 
     return DIRECTIVE.sub(plain, text)
-
-
-def game_card(name: str) -> str:
-    """Return an item of a list: a game of the arena."""
-    return f"* **{name}**: {v1.about(name)}" + "".join(f"\n  * {part}: {said}" for part, said in card(name).items())
 
 
 def chapter_link(app: Sphinx, name: str) -> str:
@@ -206,24 +195,10 @@ def write(app: Sphinx, error: Exception | None) -> None:
 
 
 def leave(chapter: NotebookNode, path: Path) -> None:
-    """Leave a notebook to its reader; one in which the reader has written stays."""
-
-    def state(notebook: NotebookNode) -> str:
-        return hashlib.sha256(repr([cell.source for cell in notebook.cells]).encode()).hexdigest()[:20]
-
-    chapter.metadata["written_as"] = state(chapter)
-    if path.exists():
-        old = nbformat.read(path, as_version=4)
-        was = old.metadata.get("written_as")
-        if was == chapter.metadata["written_as"]:
-            return
-        if was != state(old):
-            logging.getLogger(__name__).warning(
-                "%s is another now, and yours is kept: rename it to get that", path.name
-            )
-            return
+    """Leave a notebook to its reader: one that is there stays."""
     path.parent.mkdir(exist_ok=True)
-    jupytext.write(chapter, path)
+    if not path.exists():
+        jupytext.write(chapter, path)
 
 
 class Notebooks(DummyBuilder):

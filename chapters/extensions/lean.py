@@ -1,16 +1,13 @@
-"""Leave out of the pages what the theme loads and they don't use, and tell the browser what it may lay out later.
+"""Leave out of the pages what the theme loads and they don't use: 1.2 MB before a page could be read.
 
-The theme brings icons twice, as a script and as a font, of which the pages show fifteen, drawn in `icons.css`.
-It also loads Sphinx's search index on every page; the search of the book loads its own when it is asked.
+The theme has no setting for it. It brings icons twice, as a script and as a font, of which the pages show fifteen,
+drawn in `icons.css`. It also loads Sphinx's search index on every page; the search of the book loads its own when it is
+asked.
 """
 
 import re
 from pathlib import Path
-from typing import Any
 
-from docutils import nodes
-from myst_nb.sphinx_ import HideCodeCellNode
-from sphinx.addnodes import desc
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
@@ -26,41 +23,6 @@ TABS = re.compile(r'\s*<script[^>]*src="[^"]*design-tabs\.js[^"]*"></script>')
 MEASURED = re.compile(r'\["pre",".nboutput > .output_area",[^]]*\]')
 NOTHING = '["[data-none]"]'
 ICON_RULE = re.compile(r"(?<=[{}/])(?:\.fa[srb]?(?:[^\w{}][^{}]*)?|@font-face)\{[^{}]*\}")
-PICTURE, FORMULA, ROW = 700, 150, 60  # as high as so many letters
-
-
-def letters(node: nodes.Node) -> int:
-    """Return how many letters of text are as high as what is shown of a part of a page.
-
-    >>> letters(nodes.section("", nodes.title("", "A"), nodes.paragraph("", "", nodes.Text("four"))))
-    5
-    """
-    classes = set(node.get("classes", ())) if isinstance(node, nodes.Element) else set()
-    if isinstance(node, HideCodeCellNode) or "dropdown" in classes:
-        return ROW
-    if isinstance(node, nodes.raw):
-        return PICTURE if "fair-explorer" in node.astext() else ROW * node.astext().count("<tr>")
-    if isinstance(node, nodes.image):
-        return PICTURE
-    if isinstance(node, nodes.math_block):
-        return FORMULA
-    if isinstance(node, nodes.math):
-        return 5
-    if isinstance(node, nodes.Text):
-        return len(node)
-    below = sum(map(letters, node.children))
-    return ROW + below if isinstance(node, nodes.row) else 3 * below // 2 if isinstance(node, desc) else below
-
-
-def guess(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
-    """Say in the head of a page how long its sections are, for the browser to guess their heights."""
-    if doctree is None:
-        return
-    sections = [part for top in doctree.findall(nodes.section) if top.parent is doctree for part in top.children]
-    long = {part["ids"][0]: letters(part) for part in sections if isinstance(part, nodes.section)}
-    rules = "".join(f'[id="{name}"]{{--letters:{count}}}' for name, count in long.items())
-    if rules:
-        context["metatags"] = context.get("metatags", "") + f"\n<style>{rules}</style>"
 
 
 def strip(app: Sphinx, error: Exception | None) -> None:
@@ -87,6 +49,5 @@ def strip(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx: what is stripped is not read by what comes later."""
-    app.connect("html-page-context", guess, priority=900)
     app.connect("build-finished", strip, priority=200)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,6 @@
-"""The landing page, the typeface of the text, and the cards that show a page or a statement elsewhere."""
+"""The landing page, the typeface of the text, and previews of statements."""
 
 import re
-import struct
 import unicodedata
 from pathlib import Path
 
@@ -48,16 +47,8 @@ def test_the_text_is_in_the_typeface_of_the_site(site: str, browser: webdriver.C
         assert [(font["isCustomFont"], "Literata" in font["familyName"]) for font in fonts] == [(True, True)], fonts
 
 
-def test_the_card_has_the_size_that_the_head_says(book: Path) -> None:
-    card = (book / "_static" / "card.png").read_bytes()
-    assert struct.unpack(">II", card[16:24]) == (1200, 630)
+def test_a_page_has_its_icon(book: Path) -> None:
     page = BeautifulSoup((book / "chapters" / "shares.html").read_text(encoding="utf-8"), "html.parser")
-    said = {str(tag.get("property") or tag.get("name")): str(tag["content"]) for tag in page.select("meta[content]")}
-    address = page.select_one("link[rel=canonical]")
-    assert said["twitter:card"] == ("summary_large_image" if address else "summary")
-    if address:
-        assert said["og:image"].endswith("/_static/card.png")
-        assert (said["og:image:width"], said["og:image:height"]) == ("1200", "630")
     icon = page.select_one("link[rel~=icon]")
     assert icon
     assert (book / "chapters" / str(icon["href"])).resolve().exists(), "a browser would ask for /favicon.ico"

@@ -127,6 +127,11 @@ def test_nothing_is_wider_than_its_page_on_paper(
     assert not cut
 
 
+def test_the_arena_has_its_table_on_paper(on_paper: tuple[Parts, str]) -> None:
+    (table,) = (table for _, _, body in on_paper[0] for table in body.select(".tag_on-paper table"))
+    assert len(table.select("tbody tr")) > 40
+
+
 def test_answers_to_guesses_are_at_the_end_of_their_chapter_on_paper(on_paper: tuple[Parts, str]) -> None:
     asked = 0
     for _, _, body in on_paper[0]:
@@ -153,8 +158,8 @@ def test_rules_for_a_place_count_on_paper_too(book: Path, on_paper: tuple[Parts,
     assert [name for name in sorted(named) if not page.select(f"section{name}")] == []
 
 
-def test_the_book_on_a_reader_is_well_formed(book: Path, on_paper: tuple[Parts, str]) -> None:
-    files = dict(printing.files(on_paper[0], book / "_static" / "card.png"))
+def test_the_book_on_a_reader_is_well_formed(on_paper: tuple[Parts, str]) -> None:
+    files = dict(printing.files(on_paper[0]))
     ids, links = set(), set()
     for name, data in files.items():
         if name.endswith((".xhtml", ".opf", ".xml", ".svg")):
@@ -171,17 +176,6 @@ def test_the_book_on_a_reader_is_well_formed(book: Path, on_paper: tuple[Parts, 
     assert re.search(rb'class="[^"]*solution', files["book/solutions.xhtml"])
     listed = [item.attrib for item in ElementTree.fromstring(files["book/book.opf"]).iter() if "href" in item.attrib]
     assert {f"book/{item['href']}" for item in listed} == files.keys() - {"book/book.opf", "META-INF/container.xml"}
-    assert [item["href"] for item in listed if item.get("properties") == "cover-image"] == ["cover.png"]
-    assert files["book/cover.png"].startswith(b"\x89PNG")
-
-
-def test_the_note_is_a_paper_of_four_to_six_pages(book: Path, tmp_path: Path) -> None:
-    printing.print_note(book, "https://example.org/", tmp_path / "note.html", tmp_path / "note.pdf")
-    assert 4 <= len(re.findall(rb"/Type /Page\b", (tmp_path / "note.pdf").read_bytes())) <= 6
-    page = BeautifulSoup((tmp_path / "note.html").read_text(encoding="utf-8"), "html.parser")
-    assert not page.select(".cell_input")
-    cited = set(re.findall(r"\{cite:\w\}`(\w+)`", (ROOT / "chapters" / "note.md").read_text(encoding="utf-8")))
-    assert len(page.select("li")) == len(cited) > 5
 
 
 HTML = "{http://www.w3.org/1999/xhtml}"

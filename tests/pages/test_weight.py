@@ -62,16 +62,6 @@ def test_what_is_laid_out_later_does_not_move_what_is_read(place: str, site: str
     assert 0 <= top < 200  # below the bar of buttons
 
 
-@pytest.mark.parametrize("page", ["shares", "delays", "results", "api"])
-def test_how_high_a_page_is_is_guessed_before_it_is_laid_out(page: str, site: str, browser: webdriver.Chrome) -> None:
-    high = "document.querySelector('article').scrollHeight"
-    first = f"addEventListener('DOMContentLoaded', () => {{ window.highAtFirst = {high}; }});"
-    visit(browser, f"{site}/chapters/{page}.html", width=390, height=844, later=True, first=first)
-    guess = browser.execute_script("return window.highAtFirst")
-    visit(browser, f"{site}/chapters/{page}.html", width=390, height=844)
-    assert 1 / 2 < guess / browser.execute_script(f"return {high}") < 2
-
-
 def test_autofill_does_not_lay_out_the_exercises(site: str, browser: webdriver.Chrome) -> None:
     """Chromium looks at the fields of a page when it has loaded, and lays out each part that has one."""
     never_at_rest = "window.requestIdleCallback = () => {};"

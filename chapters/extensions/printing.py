@@ -1,11 +1,11 @@
-"""Make one document of the built pages: a PDF that is printed by a browser, and an EPUB; and a PDF of the note.
+"""Make one document of the built pages: a PDF that is printed by a browser, and an EPUB.
 
-Run by `make print`, after `make book`. Solutions stand at the end, and of an explorer there is its picture.
+Run by `make print`, after `make book`. Solutions stand at the end, and of an explorer there is its picture. Sphinx's
+builders for LaTeX and EPUB would need a TeX system, and show neither explorers nor the formulas as MathJax sets them.
 """
 
 import base64
 import hashlib
-import json
 import re
 import shutil
 import subprocess
@@ -17,7 +17,6 @@ from html import escape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import arena_table
 from bs4 import BeautifulSoup, Tag
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -25,8 +24,7 @@ UNWANTED = (
     "script, style, button, input, form.filters, .headerlink, .controls, details.code, .fair-answers, "
     ".toctree-wrapper, [role=status]"
 )
-LEFT_OUT = {f"chapters/{page}" for page in ("api", "cards", "figures", "teaching")}  # for a screen
-NOTE = "chapters/note"  # a paper of its own
+LEFT_OUT = {f"chapters/{page}" for page in ("api", "cards", "teaching")}  # for a screen
 
 PAPER = """
 @page { size: A4; margin: 24mm 26mm 22mm; @bottom-center { content: counter(page); font: 9pt sans-serif; } }
@@ -54,18 +52,9 @@ a { color: inherit !important; }
 .bd-article :is(td, th) { padding: 2px 4px; overflow-wrap: anywhere; }
 .bd-content article.bd-article :is(table.results, section[id$=notation] table) { font-size: 7.5pt; }
 .bd-content article.bd-article table.fair-table { font-size: 7.5pt; }
-.bd-content article.bd-article table.arena-results { font-size: 6.5pt; }
-.bd-article .arena-results :is(td, th) { padding: 1px 2px; text-align: right; white-space: nowrap; }
-.bd-article .arena-results th:first-child { text-align: left; white-space: normal; }
-.bd-article .arena-results caption { caption-side: top; font-size: 9pt; color: inherit; }
 .bd-content article.bd-article table.fair-table :is(td, th) { padding: 2px 4px; white-space: normal; }
 .sd-btn { display: none !important; }
 .address { font-size: 85%; text-align: center; overflow-wrap: anywhere; }
-"""
-NOTE_PAPER = """
-@page { margin: 20mm 22mm 18mm; }
-.bd-content article.bd-article { font-size: 10pt; line-height: 1.35; }
-.bd-content article.bd-article h2 { margin-top: 1.2em; font-size: 13pt; }
 """
 
 XHTML = (
@@ -83,7 +72,6 @@ PACKAGE = """<?xml version="1.0" encoding="utf-8"?>
 <meta property="dcterms:modified">{modified}</meta></metadata><manifest>
 <item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>
 <item id="css" href="book.css" media-type="text/css"/>
-<item id="cover" href="cover.png" media-type="image/png" properties="cover-image"/>
 {items}</manifest><spine>{spine}</spine></package>
 """
 READER = """
@@ -104,7 +92,7 @@ def pages(html: Path) -> list[str]:
     """Return the names of the pages in their order, the front page first."""
     links = [str(link["href"]) for link in front_page(html).select(".bd-links a.reference.internal")]
     names = ["chapters/" + urlsplit(link).path.removesuffix(".html") for link in links if not link.startswith("#")]
-    return [name for name in ["chapters/index", *dict.fromkeys(names)] if name not in {*LEFT_OUT, NOTE}]
+    return [name for name in ["chapters/index", *dict.fromkeys(names)] if name not in LEFT_OUT]
 
 
 def name_in(page: str, anchor: str) -> str:
@@ -158,9 +146,6 @@ def article(html: Path, page: str, known: list[str], address: str) -> Tag:
         assert explorer
         place.string = f"{address}{page if address else Path(page).name}.html#{explorer['id']}"
     answers_last(found)
-    for place in found.select("[data-arena]"):  # which the page fills itself
-        record = json.loads((html / "_static" / "arena.json").read_text(encoding="utf-8"))
-        place.replace_with(BeautifulSoup(arena_table.on_paper(record), "html.parser"))
     for part in found.select(UNWANTED):
         part.decompose()
     for formula in found.select("mjx-container[tabindex]"):
@@ -225,17 +210,6 @@ def one_page(html: Path, parts: list[tuple[str, str, Tag]], numbers: dict[str, i
     title = parts[0][1]
     band = parts[0][2].select_one(".fair-cover")  # of the landing page: on paper it is on the cover alone
     cover = str(band) if band else ""
-    return in_styles(
-        html,
-        title,
-        heads,
-        f'<div class="front">{cover}<h1>{escape(title)}</h1><p>A textbook that runs</p><p>The fairlib authors</p></div>'
-        f'<nav class="part with-numbers"><h1>Contents</h1><ul>{contents}</ul></nav>{bodies}',
-    )
-
-
-def in_styles(html: Path, title: str, extra: str, body: str) -> str:
-    """Return a page for a browser to print, in the book's own styles and some extra ones."""
     sheets = [
         (html / "chapters" / urlsplit(str(link["href"])).path).resolve().as_uri()
         for link in front_page(html).select("link[rel=stylesheet]")
@@ -243,8 +217,9 @@ def in_styles(html: Path, title: str, extra: str, body: str) -> str:
     styles = "".join(f'<link rel="stylesheet" href="{sheet}">' for sheet in sheets)
     return (
         f'<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"{styles}<style>{PAPER}{extra}</style></head><body><main class='bd-main'><div class='bd-content'>"
-        f"{body}</div></main></body></html>"
+        f"{styles}<style>{PAPER}{heads}</style></head><body><main class='bd-main'><div class='bd-content'>"
+        f'<div class="front">{cover}<h1>{escape(title)}</h1><p>A textbook that runs</p><p>The fairlib authors</p></div>'
+        f'<nav class="part with-numbers"><h1>Contents</h1><ul>{contents}</ul></nav>{bodies}</div></main></body></html>'
     )
 
 
@@ -293,31 +268,8 @@ def print_numbered(html: Path, parts: list[tuple[str, str, Tag]], page: Path, pd
         sys.exit(f"The contents of {pdf} have wrong numbers of pages, or none: {missing or 'they moved'}")
 
 
-def print_note(html: Path, address: str, page: Path, pdf: Path) -> None:
-    """Print the note: its code left out, and the sources at its end, which are those that its citations show."""
-    built = BeautifulSoup((html / f"{NOTE}.html").read_text(encoding="utf-8"), "html.parser")
-    sources = dict.fromkeys(str(link["title"]) for link in built.select('article a[href^="bibliography.html#"][title]'))
-    body = article(html, NOTE, [NOTE], address)
-    for code in body.select(".cell_input"):
-        code.decompose()
-    heading = body.find("h1")
-    assert heading
-    listed = "".join(f"<li>{escape(source)}</li>" for source in sources)
-    page.write_text(
-        in_styles(
-            html,
-            heading.get_text(" ", strip=True),
-            NOTE_PAPER,
-            f"{body}<article class='bd-article'><h2>References</h2><ol>{listed}</ol></article>",
-        ),
-        encoding="utf-8",
-    )
-    print_pdf(page, pdf)
-
-
-def files(parts: list[tuple[str, str, Tag]], cover: Path) -> Iterator[tuple[str, bytes]]:
+def files(parts: list[tuple[str, str, Tag]]) -> Iterator[tuple[str, bytes]]:
     """Return the files of an EPUB: a chapter a file, formulas as MathML, pictures as files."""
-    yield "book/cover.png", cover.read_bytes()
     at = {str(place["id"]): name for name, _, body in parts for place in [body, *body.select("[id]")]}
     pictures: dict[str, str] = {}
     for name, title, body in parts:
@@ -374,20 +326,23 @@ def picture(source: str) -> tuple[str, bytes]:
     return path.suffix[1:], path.read_bytes()
 
 
-def write_epub(epub: Path, parts: list[tuple[str, str, Tag]], cover: Path) -> None:
-    """Write an EPUB; `cover` is what a shelf of books shows of it."""
+def write_epub(epub: Path, parts: list[tuple[str, str, Tag]]) -> None:
+    """Write an EPUB."""
     with zipfile.ZipFile(epub, "w") as archive:
         archive.writestr("mimetype", "application/epub+zip")  # first and as it is, or readers don't know it
-        for name, data in files(parts, cover):
+        for name, data in files(parts):
             archive.writestr(name, data, zipfile.ZIP_DEFLATED)
 
 
 def main(html: Path, out: Path) -> None:
-    """Make all three."""
+    """Make both."""
     out.mkdir(parents=True, exist_ok=True)
     front = front_page(html).select_one("link[rel=canonical]")  # there is one if the book has an address
     address = str(front["href"]).removesuffix("chapters/index.html") if front else ""
-    print_note(html, address, out / "note.html", out / "note.pdf")
     parts = collect(html, address)
     print_numbered(html, parts, out / "book.html", out / "fair-bandits.pdf")
-    write_epub(out / "fair-bandits.epub", parts, html / "_static" / "card.png")
+    write_epub(out / "fair-bandits.epub", parts)
+
+
+if __name__ == "__main__":
+    main(Path("_build/html").resolve(), Path("_build/print").resolve())
