@@ -1,6 +1,5 @@
 """The reference part: answers, cards, slides, maps, figures, data and what is taught agree with the chapters."""
 
-import csv
 import math
 import re
 import subprocess
@@ -13,6 +12,7 @@ import execution
 import flashcards
 import numpy as np
 import pytest
+import results
 import slides
 from axe_core_python.selenium import Axe
 from bs4 import BeautifulSoup, Tag
@@ -32,11 +32,6 @@ SCRIPTS = {
 CHAPTERS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "chapters").glob("*.md"))}
 
 
-def rows(name: str) -> list[dict[str, str]]:
-    with (ROOT / "chapters" / name).open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file, restval=""))
-
-
 def the(page: BeautifulSoup | Tag, selector: str) -> Tag:
     """Return what there must be on a page."""
     found = page.select_one(selector)
@@ -53,7 +48,14 @@ def findings(browser: webdriver.Chrome) -> list[str]:
 # ---------------------------------------------------------------------------------------------------------------------
 # Exercises that check themselves
 
-ANSWERS = rows("answers.csv")
+ANSWERS = [
+    (exercise, answer)
+    for text in CHAPTERS.values()
+    for exercise, lines in re.findall(
+        r"^`{3,}\{exercise\}.*\n:label: ([\w-]+)\n(?:(?!```).*\n)*?:::\{answers\}\n((?:.*\n)*?):::$", text, re.MULTILINE
+    )
+    for answer in answers.read(lines.splitlines())
+]
 
 
 def solution(exercise: str) -> tuple[str, str]:
@@ -83,17 +85,20 @@ def numbers(text: str) -> list[float]:
     return [float(Fraction(each.replace(",", ""))) for each in found]
 
 
-@pytest.mark.parametrize("row", ANSWERS, ids=lambda row: f"{row['exercise']}, {row['asked']}")
-def test_an_answer_is_that_of_the_solution(row):
-    answer, within = answers.value(row["answer"]), float(row["within"])
-    words, printed = solution(row["exercise"])
-    if row["worked"]:
+def test_every_answer_is_found():
+    blocks = re.findall(r"^:::\{answers\}\n(.*?)^:::$", "\n".join(CHAPTERS.values()), re.MULTILINE | re.DOTALL)
+    assert len(ANSWERS) == sum(block.count("\n") for block in blocks) > 50
+
+
+@pytest.mark.parametrize(("exercise", "answer"), ANSWERS, ids=[f"{name}, {each.asked}" for name, each in ANSWERS])
+def test_an_answer_is_that_of_the_solution(exercise, answer):
+    words, printed = solution(exercise)
+    if answer.worked:
         tools = {name: getattr(math, name) for name in dir(math)} | {"max": max, "sum": sum, "range": range}
-        worked = eval(row["worked"], {"__builtins__": {}}, tools)
-        assert abs(worked - answer) <= within, f"worked out it is {worked}"
-        assert any(abs(each - answer) <= within for each in numbers(words + printed)), "the solution has another"
-    else:
-        assert any(abs(each - answer) <= within for each in numbers(printed)), "no cell prints it"
+        worked = eval(answer.worked, {"__builtins__": {}}, tools)
+        assert abs(worked - answer.value) <= answer.within, f"worked out it is {worked}"
+    said = numbers(words + printed) if answer.worked else numbers(printed)
+    assert any(abs(each - answer.value) <= answer.within for each in said), "the solution has another"
 
 
 def test_an_answer_that_is_off_is_not_in_the_solution():
@@ -114,8 +119,7 @@ def alone(folder: Path, body: str, script: str) -> str:
 
 
 def test_a_place_says_whether_a_number_is_right(browser, tmp_path):
-    asked = [{"asked": "the share", "answer": "5/8", "within": "0.002"}, {"asked": "sales", "answer": "10200"}]
-    form = answers.form([{"within": "0.5", **row} for row in asked])
+    form = answers.form(answers.read(["the share | 5/8 ± 0.002", "sales | 10200 ± 0.5"]))
     assert BeautifulSoup(form, "html.parser").select("template > form"), "without scripts nothing is shown"
     browser.get(alone(tmp_path, form, "answers.js"))
     first, second = WebDriverWait(browser, 5, 0.05).until(lambda browser: browser.find_elements(By.TAG_NAME, "input"))
@@ -144,16 +148,12 @@ def test_a_place_says_whether_a_number_is_right(browser, tmp_path):
 
 
 def test_every_point_to_remember_has_its_question():
-    asked = flashcards.questions(ROOT)
     found = flashcards.chapters(ROOT)
     assert {chapter.name for chapter in found} == {name for name, text in CHAPTERS.items() if "\n## Remember\n" in text}
-    assert set(asked) == {chapter.name for chapter in found}
     for chapter in found:
         (part,) = re.findall(r"^## Remember\n(.*?)^(?:## |\()", CHAPTERS[chapter.name], re.MULTILINE | re.DOTALL)
         assert len(chapter.points) == len(re.findall(r"^[*-] ", part, re.MULTILINE)), chapter.name
-        begins = [(row["begins"], point) for row, point in zip(asked[chapter.name], chapter.points, strict=True)]
-        assert not [row for row, point in begins if not point.startswith(row)], "a question of another point"
-        assert all(row["asked"].endswith("?") for row in asked[chapter.name])
+        assert all(asked.endswith("?") and "<!--" not in said for said, asked in chapter.points), chapter.name
 
 
 def test_the_deck_is_what_a_program_reads_that_asks_for_cards():
@@ -433,9 +433,12 @@ def test_proofs_in_a_circle_are_a_warning(tmp_path):
     assert "proofs in a circle: thm-large, lem-between, thm-large" in build(tmp_path, circle)[1]
 
 
-@pytest.mark.parametrize("row", rows("statements.csv"), ids=lambda row: row["label"])
-def test_our_own_statements_are_there_once(row):
-    assert sum(f"\n:label: {row['label']}\n" in text for text in CHAPTERS.values()) == 1
+OURS = [item["id"] for item in results.read_items(ROOT) if item["kind"] == "statement"]
+
+
+@pytest.mark.parametrize("label", OURS)
+def test_our_own_statements_are_there_once(label):
+    assert sum(f"\n:label: {label}\n" in text for text in CHAPTERS.values()) == 1
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def cited(app: Sphinx, key: str, role: str) -> str:
 
 
 DIRECTIVE = re.compile(
-    r"^(?P<fence>`{3,}|:{3,})\{(?P<name>raw|only|grid|container|chapters)\} *(?P<title>.*)\n"
+    r"^(?P<fence>`{3,}|:{3,})\{(?P<name>raw|only|grid|container|chapters|answers)\} *(?P<title>.*)\n"
     r"(?P<content>(?:.*\n)*?)(?P=fence)$",
     re.MULTILINE,
 )

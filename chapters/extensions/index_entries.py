@@ -4,25 +4,14 @@ These are the items of the papers under their own numbers (``chapters/items.csv`
 statement of the book that has a title, and the words of the glossary, each at the first place that its entry points to.
 """
 
-import csv
 import re
 from pathlib import Path
 
 from docutils import nodes
+from results import read_items
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
-
-
-def papers(root: Path) -> dict[str, str]:
-    """Return the first author of each paper by its number: the lines of ``{results}``.
-
-    >>> list(papers(Path(__file__).parents[2]).items())[:2]
-    [('1', 'Patil'), ('2', 'Wang')]
-    """
-    page = (root / "chapters" / "results.md").read_text(encoding="utf-8")
-    (lines,) = re.findall(r"^```\{results\}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    return dict(line.split(": ", 1) for line in lines.splitlines())
 
 
 def entries(root: Path) -> dict[str, list[str]]:
@@ -32,14 +21,12 @@ def entries(root: Path) -> dict[str, list[str]]:
     ['Algorithm 1, Patil', 'FAIR-LEARN']
     """
     found = {}
-    authors = papers(root)
-    with (root / "chapters" / "items.csv").open(newline="", encoding="utf-8") as file:
-        for item in csv.DictReader(file, restval=""):
-            numbered = re.match(r"([A-Z][a-z]+ [A-Z]?[\d.]*\d|[A-Z][a-z]+ \(\d+\))[ ,]*(.*)", item["number"])
-            number, rest = numbered.groups() if numbered else ("", item["number"])
-            found[item["id"]] = [f"{number}, {authors[item['paper']]}"] if number else []
-            if rest and "(" not in rest:
-                found[item["id"]].append(rest)
+    for item in read_items(root):
+        numbered = re.match(r"([A-Z][a-z]+ [A-Z]?[\d.]*\d|[A-Z][a-z]+ \(\d+\))[ ,]*(.*)", item["number"])
+        number, rest = numbered.groups() if numbered else ("", item["number"])
+        found[item["id"]] = [f"{number}, {item['paper']}"] if number else []
+        if rest and "(" not in rest:
+            found[item["id"]].append(rest)
     return found
 
 

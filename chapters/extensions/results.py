@@ -1,9 +1,9 @@
 """The directive ``{results}``: each item of the papers and of the book, its place and its tests.
 
-Its lines, ``number: author``, name the papers. The items are in ``chapters/items.csv``, and the book's own statements
-in ``chapters/statements.csv``. An item's place is the label that equals its id. A test is named as pytest names it; a
-name without the brackets of a parametrised test stands for all its cases, and several names are separated by
-semicolons. For a figure or an experiment the column ``data`` says what it was run on.
+They are in ``chapters/items.csv``; a table of Sphinx would show neither links nor names of labels. An item's place is
+the label that equals its id. A test is named as pytest names it; a name without the brackets of a parametrised test
+stands for all its cases, and several names are separated by semicolons. For a figure or an experiment the column
+``data`` says what it was run on.
 """
 
 import csv
@@ -26,18 +26,9 @@ class place(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its 
 
 
 def read_items(root: pathlib.Path) -> list[dict[str, str]]:
-    """Return the items of the papers; the column ``data`` is empty unless something was run."""
+    """Return the items; the column ``data`` is empty unless something was run."""
     with (root / "chapters" / "items.csv").open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file, restval=""))
-
-
-def own_statements(root: pathlib.Path) -> list[dict[str, str]]:
-    """Return the statements that are in no paper, as items."""
-    with (root / "chapters" / "statements.csv").open(newline="", encoding="utf-8") as file:
-        return [
-            {"id": row["label"], "number": "", "kind": "statement", "test": row["test"], "data": ""}
-            for row in csv.DictReader(file)
-        ]
+        return list(csv.DictReader(file))
 
 
 def tests_of(row: dict[str, str]) -> list[str]:
@@ -54,20 +45,17 @@ def chip(text: str, kind: str) -> nodes.inline:
 class Results(SphinxDirective):
     """Tabulate the items."""
 
-    has_content = True
-
     def run(self) -> list[nodes.Node]:
         """Build the table, with a ``place`` for each link."""
         root = pathlib.Path(self.env.srcdir)
         self.env.note_reread()  # tests and labels change while this page's own text does not
-        papers = dict(line.split(": ", 1) for line in self.content)
         rows, named = [], []
-        for item in [*read_items(root), *own_statements(root)]:
+        for item in read_items(root):
             named.append(tests_of(item))
             what = nodes.inline("", item["kind"] + (f", {item['data']}" if item["data"] else ""))
             rows.append(
                 [
-                    nodes.Text(papers[item["paper"]] if "paper" in item else "this book"),
+                    nodes.Text(item["paper"]),
                     nodes.Text(item["number"]) if item["number"] else place("", label=item["id"], titled=True),
                     place("", label=item["id"]),
                     what,

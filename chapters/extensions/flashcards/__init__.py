@@ -1,10 +1,9 @@
 """Flash cards of what each chapter wants remembered: a page of cards, and a deck for programs such as Anki.
 
-The directive ``{cards}`` makes a card from each point of each *Remember*: ``chapters/questions.csv`` has the question,
-and the chapter has the answer. The same cards are in ``_static/fair-bandits-cards.txt``, which Anki imports.
+The directive ``{cards}`` makes a card from each point of each *Remember*, whose question is a comment behind it. The
+same cards are in ``_static/fair-bandits-cards.txt``, which Anki imports. No maintained extension of Sphinx makes cards.
 """
 
-import csv
 import re
 from html import escape
 from pathlib import Path
@@ -20,11 +19,11 @@ STATIC = Path(__file__).parent / "static"
 
 
 class Chapter(NamedTuple):
-    """A chapter that has something to remember."""
+    """A chapter that has something to remember, and its points with their questions."""
 
     name: str
     title: str
-    points: list[str]
+    points: list[tuple[str, str]]
 
 
 def chapters(root: Path) -> list[Chapter]:
@@ -40,16 +39,8 @@ def chapters(root: Path) -> list[Chapter]:
         title = re.search(r"^# (.*)$", text, re.MULTILINE)
         if part and title:
             points = re.split(r"^[*] ", part[1], flags=re.MULTILINE)[1:]
-            found.append(Chapter(name, title[1], [" ".join(point.split()) for point in points]))
-    return found
-
-
-def questions(root: Path) -> dict[str, list[dict[str, str]]]:
-    """Return the questions of each chapter, in the order of its points."""
-    found: dict[str, list[dict[str, str]]] = {}
-    with (root / "chapters" / "questions.csv").open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            found.setdefault(row["chapter"], []).append(row)
+            parts = (" ".join(point.split()).removesuffix(" -->").partition(" <!-- ") for point in points)
+            found.append(Chapter(name, title[1], [(said, asked) for said, _, asked in parts]))
     return found
 
 
@@ -68,11 +59,10 @@ def in_html(point: str) -> str:
 
 def deck(root: Path) -> str:
     """Return the cards as a text: one card a line, with tabs between question, answer and chapter."""
-    asked = questions(root)
     lines = ["#separator:tab", "#html:true", "#tags column:3"]
     for chapter in chapters(root):
-        for row, point in zip(asked[chapter.name], chapter.points, strict=True):
-            lines.append(f"{escape(row['asked'], quote=False)}\t{in_html(point)}\tfair-bandits::{chapter.name}")
+        for said, asked in chapter.points:
+            lines.append(f"{escape(asked, quote=False)}\t{in_html(said)}\tfair-bandits::{chapter.name}")
     return "\n".join(lines) + "\n"
 
 
@@ -82,18 +72,16 @@ class Cards(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Make a box for each card, which opens to show its answer."""
         root = Path(self.env.srcdir)
-        asked = questions(root)
-        self.env.note_dependency(str(root / "chapters" / "questions.csv"))
         made: list[nodes.Node] = []
         for chapter in chapters(root):
             self.env.note_dependency(str(root / "chapters" / f"{chapter.name}.md"))
             made.append(nodes.rubric("", chapter.title))
-            for i, (row, point) in enumerate(zip(asked[chapter.name], chapter.points, strict=True)):
+            for i, (said, asked) in enumerate(chapter.points):
                 card = f'class="fair-card" data-card="{chapter.name}-{i}"'
-                head = f"<details {card}><summary>{escape(row['asked'])}</summary>"
+                head = f"<details {card}><summary>{escape(asked)}</summary>"
                 made.append(nodes.raw("", head, format="html"))
                 answer = nodes.container()
-                self.state.nested_parse(StringList([point], "chapters/cards.md"), self.content_offset, answer)
+                self.state.nested_parse(StringList([said], "chapters/cards.md"), self.content_offset, answer)
                 made += [*answer.children, nodes.raw("", "</details>\n", format="html")]
         return made
 
