@@ -18,7 +18,7 @@ PACKAGE := requirements.txt $(call files,fairlib)
 BOOK := _config.yml _toc.yml benchmarks/latest.json benchmarks/arena.json $(call files,chapters)
 TESTS := pyproject.toml $(call files,tests) $(call files,benchmarks)
 
-.PHONY: help book test test-pages test-full arena bench compiler print offline lab lock clean
+.PHONY: help book test test-pages test-full arena bench print offline lab lock clean
 
 help: ## list the commands
 	@awk -F ':.* ## ' '/^[a-z-]+:.* ## /{printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -83,28 +83,16 @@ test-full: .venv/lock.done ## try all that is tried by samples: bounds and prope
 arena: .venv/lock.done ## play all games of the arena anew, and store what came of it (ten minutes)
 	@PYTHONPATH=chapters/extensions $(BIN)/python tests/arena_record.py
 
-# AUTHORS=folder measures the authors' public code too. With AGAINST=folder, another checkout, or ONLY=words no record is made.
-bench: compiler .venv/lock.done _build/bench/peers.done ## measure what a round costs, against C and other projects (a quarter of an hour; needs a C compiler)
+# With AGAINST=folder, another checkout, or ONLY=words no record is made. What it takes goes into a folder of its own.
+bench: .venv/lock.done ## measure what a round costs, against loops in C (minutes; needs a C compiler)
+	@command -v $(CC) >/dev/null || { echo "There is no C compiler '$(CC)'. Name one: make bench CC=clang"; exit 1; }
+	@$(BIN)/pip install --quiet --require-hashes --no-deps --upgrade --target _build/bench -r benchmarks/requirements.txt
 	@echo "Measuring; best on a machine that has nothing else to do"
-	@CC=$(CC) PYTHONPATH=_build/bench/tools $(BIN)/pytest -c benchmarks/pytest.ini benchmarks -q --benchmark-disable-gc \
+	@CC=$(CC) PYTHONPATH=_build/bench $(BIN)/pytest -c benchmarks/pytest.ini benchmarks -q --benchmark-disable-gc \
 		--benchmark-timer=time.process_time --benchmark-quiet --benchmark-json=_build/bench/raw.json \
-		--peers=_build/bench/peers/bin/python $(if $(AUTHORS),--authors="$(abspath $(AUTHORS))") \
 		$(if $(AGAINST),--against="$(abspath $(AGAINST))") $(if $(ONLY),-k "$(ONLY)")
 	@CC=$(CC) $(BIN)/python benchmarks/record.py \
 		$(if $(AGAINST)$(ONLY),_build/bench/part.json,benchmarks/latest.json) _build/bench/raw.json
-
-compiler:
-	@command -v $(CC) >/dev/null || { echo "There is no C compiler '$(CC)'. Name one: make bench CC=clang"; exit 1; }
-
-# Nothing of this goes into .venv, which is the lock.
-_build/bench/peers.done: .venv/lock.done benchmarks/requirements.txt benchmarks/peers.txt
-	@echo "Installing what is measured with, and the other projects"
-	@rm -rf _build/bench && mkdir -p _build/bench
-	@$(BIN)/pip install --quiet --require-hashes --no-deps --target _build/bench/tools -r benchmarks/requirements.txt
-	@$(BIN)/python -m venv _build/bench/peers
-	@grep -v '^#' benchmarks/peers.txt | while read -r peer; do _build/bench/peers/bin/pip install --quiet "$$peer" \
-		|| echo "$$peer does not install here, and is left out"; done
-	@touch $@
 
 print: _build/book.done ## make a PDF and an EPUB of the book (needs Chromium or Google Chrome)
 	@echo "Printing the book (some minutes)"

@@ -1,10 +1,9 @@
-"""What the benchmarks are run with: the loops in C, the peers, and how long a turn is."""
+"""What the benchmarks are run with: the loops in C, and how long a turn is."""
 
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from turns import Loops, Rival
@@ -25,8 +24,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--turns", type=int, default=9, help="how many turns each side takes (9)")
     parser.addoption("--tiny", action="store_true", help="only show that everything runs")
     parser.addoption("--against", metavar="PATH", help="another checkout, whose policies take turns with these")
-    parser.addoption("--peers", metavar="PYTHON", help="a Python with the packages of peers.txt")
-    parser.addoption("--authors", metavar="FOLDER", default="", help="holds the authors' public code")
 
 
 @pytest.fixture(scope="session")
@@ -50,17 +47,5 @@ def there(pytestconfig: pytest.Config) -> Iterator[Rival | None]:
         return
     root = Path(other).resolve()
     rival = Rival([sys.executable, str(HERE / "tree.py")], f"{root}:{root / 'tests'}:{HERE}")
-    yield rival
-    rival.close()
-
-
-@pytest.fixture(scope="session")
-def peers(pytestconfig: pytest.Config) -> Iterator[Rival | None]:
-    """Start the peers' process, if their packages are there."""
-    if not (python := pytestconfig.getoption("--peers")) or not shutil.which(python):
-        yield None
-        return
-    authors: Any = pytestconfig.getoption("--authors")
-    rival = Rival([python, str(HERE / "peers.py"), *([authors] if authors else [])])
     yield rival
     rival.close()

@@ -24,11 +24,6 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PROVIDERS = packages_distributions()
 
-# What benchmarks/peers.py imports, in an environment of its own.
-PEERS = [
-    each for each in (ROOT / "benchmarks" / "peers.txt").read_text(encoding="utf-8").splitlines() if each[0] != "#"
-]
-
 # Who imports, and which of the lists in pyproject.toml has to name what is imported there.
 CORE = PROJECT["dependencies"]
 DATA, BOOK, TEST = (PROJECT["optional-dependencies"][name] for name in ("data", "book", "test"))
@@ -37,7 +32,7 @@ SCOPES = {
     "cells": ("chapters/*.md", CORE + BOOK),
     "extensions": ("chapters/extensions/**/*.py", CORE + BOOK),
     "tests": ("tests/**/*.py", CORE + BOOK + TEST),
-    "benchmarks": ("benchmarks/*.py", CORE + BOOK + TEST + PEERS),
+    "benchmarks": ("benchmarks/*.py", CORE + BOOK + TEST),
 }
 
 # Packages that nothing imports, and the place that uses each by name.

@@ -1,7 +1,7 @@
 """Hooks of autodoc: a rule is shown as its function, and a description that says nothing is left out.
 
-A rule's arguments are what it asks for. The fields of a named tuple are described where the tuple is. A property is
-described in a sentence, which may have a colon.
+Autodoc does not know rules, which are objects of a class of ours. A rule's arguments are what it asks for. The fields
+of a named tuple are described where the tuple is. A property is described in a sentence, which may have a colon.
 """
 
 from typing import Any

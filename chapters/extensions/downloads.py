@@ -1,8 +1,8 @@
 """Make a notebook of each chapter: to be downloaded from its page, and for JupyterLab in the folder ``notebooks/``.
 
-Whatever only the book can show is in words there: references, captions, tables that the book makes, and the chapter's
-number. What a chapter says to readers of notebooks alone is in ``{only} notebooks``. The builder ``notebooks``, for
-`make lab`, needs no chapter to have been executed.
+jupytext alone would leave roles and directives that only this book resolves. They are in words here: references,
+captions, tables that the book makes, and the chapter's number. What a chapter says to readers of notebooks alone is in
+``{only} notebooks``. The builder ``notebooks``, for `make lab`, needs no chapter to have been executed.
 """
 
 import re

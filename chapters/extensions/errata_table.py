@@ -1,4 +1,7 @@
-"""The directive ``{errata}``: the entries of its page by number, with their places in the papers and their statuses."""
+"""The directive ``{errata}``: the entries of its page by number, with their places in the papers and their statuses.
+
+A table of Sphinx, written by hand, would have each entry twice.
+"""
 
 import re
 from pathlib import Path

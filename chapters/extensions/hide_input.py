@@ -1,4 +1,7 @@
-"""Folded code below its output, under a name that says what it made."""
+"""Folded code below its output, under a name that says what it made.
+
+MyST-NB's own fold stands above the output, in a box that is larger than a line.
+"""
 
 from typing import Any
 

@@ -1,7 +1,8 @@
 """Index entries, from which the search takes its first answers.
 
-These are the items of the papers under their own numbers (``chapters/items.csv``), the errata under theirs, every
-statement of the book that has a title, and the words of the glossary, each at the first place that its entry points to.
+By hand, with MyST's ``{index}``, each would stand twice in a chapter. These are the items of the papers under their
+own numbers (``chapters/items.csv``), the errata under theirs, every statement of the book that has a title, and the
+words of the glossary, each at the first place that its entry points to.
 """
 
 import re

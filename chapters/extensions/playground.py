@@ -1,8 +1,8 @@
 """The playground: the scripts and numbers of its games, and the modules that read a reader's own rule.
 
-Only the page with the attribute ``data-playground`` loads them. A reader's rule is read by Brython, Python in
-JavaScript, which that page loads when a reader writes one. Of Python's library Brython gets only the syntax trees, and
-stand-ins for the little else that the translator imports.
+No package has such a page. Only the page with the attribute ``data-playground`` loads them. A reader's rule is read by
+Brython, Python in JavaScript, which that page loads when a reader writes one. Of Python's library Brython gets only
+the syntax trees, and stand-ins for the little else that the translator imports.
 """
 
 import json

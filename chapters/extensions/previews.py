@@ -1,7 +1,8 @@
 """Previews of what references point to, shown beside the reference (``previews.js``).
 
-For each page of the book a script with the statements, formulas, entries and first sentences that the page refers to: a
-script and not a request, as pages that are read from a disk may not ask for a file.
+Of packages for it, sphinx-tippy has had no release since April 2024. For each page of the book a script with the
+statements, formulas, entries and first sentences that the page refers to: a script and not a request, as pages that
+are read from a disk may not ask for a file.
 """
 
 import json

@@ -1,7 +1,8 @@
 """Script of the pages that compute: the runtime of their workers, and what moves the explorers.
 
-A worker that is to start from a page on a disk is made from a text, so the script has the runtime as a text. Only pages
-that have something live in them, which the attribute ``data-live`` says, load it.
+The explorers are the book's own. A worker that is to start from a page on a disk is made from a text, so the script
+has the runtime as a text. Only pages that have something live in them, which the attribute ``data-live`` says, load
+it.
 """
 
 import json

@@ -1,6 +1,6 @@
 """The directive ``{on-trial}``: the results of the last trials, with a row for each bound, by policy.
 
-``chapters/trials.csv`` has a line for each game; ``make test-full`` writes it.
+``csv-table`` would show the games. ``chapters/trials.csv`` has a line for each game; ``make test-full`` writes it.
 """
 
 import csv

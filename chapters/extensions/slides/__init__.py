@@ -1,7 +1,8 @@
 """A deck of slides of each chapter: statements, pictures, marked text, plans of proofs, and its *Remember*.
 
-A deck is one file that needs no other, ``slides/CHAPTER.html``, made of the built page: pictures are in it, and so are
-the fonts of its formulas. Of an explorer there is the picture that it begins with.
+sphinx-revealjs would need sources of its own for each deck. A deck is one file that needs no other,
+``slides/CHAPTER.html``, made of the built page: pictures are in it, and so are the fonts of its formulas. Of an
+explorer there is the picture that it begins with.
 
 Text is on a slide if the line above it is ``<!-- slide -->``. The mark counts for one paragraph, formula, list or
 table. A paragraph brings the formulas directly below it, and then the rest of a sentence that goes on below them; a
