@@ -13,10 +13,7 @@ PACKAGE = pathlib.Path(__file__).parent
 
 @functools.cache
 def stamp(*packages: str) -> str:
-    """Hash the sources of the package, or of some packages in it, with the versions of Python, NumPy and Numba.
-
-    What was computed from the same stamp, and the same inputs, is the same still.
-    """
+    """Hash the sources of the package, or of some packages in it, with the versions of Python, NumPy and Numba."""
     versions = platform.python_version(), metadata.version("numpy"), metadata.version("numba")
     digest = hashlib.sha256(repr(versions).encode())
     for folder in packages or (".",):

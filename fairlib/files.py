@@ -22,32 +22,7 @@ GivenPath = str | os.PathLike[str]
 
 @contextlib.contextmanager
 def atomic_write(where: pathlib.Path) -> Iterator[IO[bytes]]:
-    """Open a file that takes its place when all is written; a crash leaves the old file or the new one.
-
-    Parameters
-    ----------
-    where : Path
-        Its place; an older file there is replaced.
-
-    Yields
-    ------
-    binary file
-        The file to write to.
-
-    Raises
-    ------
-    OSError
-        If it can't be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> where = pathlib.Path(tempfile.mkdtemp(), "greeting")
-    >>> with atomic_write(where) as file:
-    ...     _ = file.write(b"good morning")
-    >>> where.read_text()
-    'good morning'
-    """
+    """Open a file that takes its place when all is written; a crash leaves the old file or the new one."""
     part = where.with_name(f".{where.name}-{secrets.token_hex(8)}")  # no other user could read one of tempfile's
     with part.open("xb") as file:
         try:
@@ -65,26 +40,14 @@ def atomic_write(where: pathlib.Path) -> Iterator[IO[bytes]]:
 
 
 def save_npz(path: GivenPath, heading: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Write arrays by name, and a heading that JSON can hold, whole or not at all.
-
-    >>> import tempfile
-    >>> path = tempfile.mkdtemp() + "/numbers"
-    >>> save_npz(path, {"what": "three"}, {"x": np.arange(3)})
-    >>> load_npz(path)
-    ({'what': 'three'}, {'x': array([0, 1, 2])})
-    """
+    """Write arrays by name, and a heading that JSON can hold, whole or not at all."""
     text = json.dumps({"fairlib": _FORMAT, **heading})
     with atomic_write(checks.path("path", path)) as file:
         np.savez(file, allow_pickle=False, heading=np.array(text), **arrays)
 
 
 def load_npz(path: GivenPath) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the heading and the arrays of a file that `save_npz` wrote.
-
-    >>> load_npz(__file__)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ValueError: ...files.py must be a file that fairlib has saved, whole, in format 1: ...
-    """
+    """Return the heading and the arrays of a file that `save_npz` wrote."""
     where = checks.path("path", path)
     try:
         with where.open("rb") as opened, np.load(opened, allow_pickle=False) as file:

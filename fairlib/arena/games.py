@@ -164,28 +164,7 @@ class Suite(Mapping[str, Bandit | ContextBandit]):
         return str(self._numbers[name]["about"])
 
     def numbers(self, name: str) -> dict[str, Any]:
-        """Return all that a game is made of.
-
-        Parameters
-        ----------
-        name : str
-            The game's name.
-
-        Returns
-        -------
-        dict
-            Numbers by name: means, shares, merit, delay and the like.
-
-        Raises
-        ------
-        KeyError
-            If there is no such game.
-
-        Examples
-        --------
-        >>> v1.numbers("delays/easy")["delay"]
-        ['geometric', [0.05, 0.05, 0.05, 0.05, 0.05]]
-        """
+        """Return all that a game is made of, by name: means, shares, merit, delay and the like."""
         return {key: copy.deepcopy(each) for key, each in self._numbers[name].items() if key != "about"}
 
     @property

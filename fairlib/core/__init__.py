@@ -1,100 +1,53 @@
 """What a policy, an arm, a context and a result are: all that a rule and the package of a paper need."""
 
-from fairlib.core.arms import (
-    LEAST_SHAPE,
-    Arms,
-    Bandit,
-    Delay,
-    arm_metrics,
-    bernoulli,
-    beta,
-    check_no_delay,
-    earned,
-    gaussian,
-    mean_gaps,
-)
-from fairlib.core.contexts import (
-    ContextBandit,
-    ContextPolicy,
-    Now,
-    Past,
-    World,
-    context_metrics,
-    linear_table,
-    shortfall,
-    sphere,
-    table,
-)
-from fairlib.core.policy import Policy, of_one_play
-from fairlib.core.result import Result
-from fairlib.core.ridge import Ridge, absorb, dot, posterior_settings, width
-from fairlib.core.steps import any_of_the_best, explore, largest, select, share_out, take_turns, try_each_once
-from fairlib.rules.bound_rule import BoundRule, describe_game, format_setting
-from fairlib.rules.jit import helper
-from fairlib.rules.rule import (
-    Array,
-    Feedback,
-    Number,
-    PerArm,
-    PerDimension,
-    PerGroup,
-    Rule,
-    Seen,
-    Square,
-    ask,
-    rule,
-)
-
-__all__ = [
-    "Arms",
-    "Bandit",
-    "Delay",
-    "bernoulli",
-    "gaussian",
-    "beta",
-    "arm_metrics",
-    "earned",
-    "mean_gaps",
-    "check_no_delay",
-    "LEAST_SHAPE",
-    "Policy",
-    "of_one_play",
-    "Rule",
-    "rule",
-    "ask",
-    "helper",
-    "Seen",
-    "Feedback",
-    "Array",
-    "Number",
-    "PerArm",
-    "PerDimension",
-    "PerGroup",
-    "Square",
-    "largest",
-    "any_of_the_best",
-    "try_each_once",
-    "share_out",
-    "take_turns",
-    "explore",
-    "select",
-    "ContextBandit",
-    "ContextPolicy",
-    "World",
-    "Now",
-    "Past",
-    "table",
-    "linear_table",
-    "sphere",
-    "context_metrics",
-    "shortfall",
-    "Ridge",
-    "dot",
-    "width",
-    "absorb",
-    "posterior_settings",
-    "Result",
-    "BoundRule",
-    "describe_game",
-    "format_setting",
-]
+from fairlib.core.arms import LEAST_SHAPE as LEAST_SHAPE
+from fairlib.core.arms import Arms as Arms
+from fairlib.core.arms import Bandit as Bandit
+from fairlib.core.arms import Delay as Delay
+from fairlib.core.arms import arm_metrics as arm_metrics
+from fairlib.core.arms import bernoulli as bernoulli
+from fairlib.core.arms import beta as beta
+from fairlib.core.arms import check_no_delay as check_no_delay
+from fairlib.core.arms import earned as earned
+from fairlib.core.arms import gaussian as gaussian
+from fairlib.core.arms import mean_gaps as mean_gaps
+from fairlib.core.contexts import ContextBandit as ContextBandit
+from fairlib.core.contexts import ContextPolicy as ContextPolicy
+from fairlib.core.contexts import Now as Now
+from fairlib.core.contexts import Past as Past
+from fairlib.core.contexts import World as World
+from fairlib.core.contexts import context_metrics as context_metrics
+from fairlib.core.contexts import linear_table as linear_table
+from fairlib.core.contexts import shortfall as shortfall
+from fairlib.core.contexts import sphere as sphere
+from fairlib.core.contexts import table as table
+from fairlib.core.policy import Policy as Policy
+from fairlib.core.policy import of_one_play as of_one_play
+from fairlib.core.result import Result as Result
+from fairlib.core.ridge import Ridge as Ridge
+from fairlib.core.ridge import absorb as absorb
+from fairlib.core.ridge import dot as dot
+from fairlib.core.ridge import posterior_settings as posterior_settings
+from fairlib.core.ridge import width as width
+from fairlib.core.steps import any_of_the_best as any_of_the_best
+from fairlib.core.steps import explore as explore
+from fairlib.core.steps import largest as largest
+from fairlib.core.steps import select as select
+from fairlib.core.steps import share_out as share_out
+from fairlib.core.steps import take_turns as take_turns
+from fairlib.core.steps import try_each_once as try_each_once
+from fairlib.rules.bound_rule import BoundRule as BoundRule
+from fairlib.rules.bound_rule import describe_game as describe_game
+from fairlib.rules.bound_rule import format_setting as format_setting
+from fairlib.rules.jit import helper as helper
+from fairlib.rules.rule import Array as Array
+from fairlib.rules.rule import Feedback as Feedback
+from fairlib.rules.rule import Number as Number
+from fairlib.rules.rule import PerArm as PerArm
+from fairlib.rules.rule import PerDimension as PerDimension
+from fairlib.rules.rule import PerGroup as PerGroup
+from fairlib.rules.rule import Rule as Rule
+from fairlib.rules.rule import Seen as Seen
+from fairlib.rules.rule import Square as Square
+from fairlib.rules.rule import ask as ask
+from fairlib.rules.rule import rule as rule

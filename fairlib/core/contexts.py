@@ -417,31 +417,7 @@ class ContextBandit:
         return context_metrics(regret_metrics)
 
     def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, Any]) -> Result:
-        """Collect what happened.
-
-        Parameters
-        ----------
-        rounds : ndarray, shape (R,)
-            The recorded rounds.
-        selected : ndarray, shape (runs, R, K)
-            How often each arm had been played.
-        reward : ndarray, shape (runs, R)
-            Reward collected so far.
-        sums : dict
-            What `metrics` had summed, by name; among it the regret, the best expected reward of each round less that of
-            the arm played.
-
-        Returns
-        -------
-        Result
-            A result of the game's kind, with all of these.
-
-        Examples
-        --------
-        >>> game = ContextBandit(sphere(2, [1.0]))
-        >>> game.result(np.array([1]), np.array([[[1, 0]]]), np.zeros((1, 1)), {"regret": np.ones((1, 1))}).regret
-        array([[1.]])
-        """
+        """Collect what happened, as `Bandit.result` does; the regret is among the `sums`."""
         return self.outcome(rounds=rounds, selected=selected, reward=reward, **sums)
 
 

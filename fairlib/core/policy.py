@@ -36,32 +36,7 @@ RULE = CallSignature(
 
 
 class BasePolicy(RuleOwner):
-    """What all policies have: a name, a rule and its settings. It is made as a `Policy` or a `ContextPolicy`.
-
-    Parameters
-    ----------
-    name : str
-        Its name in figures.
-    rule : Rule or callable
-        What it plays.
-    interpret : bool
-        Leave the rule to Python.
-    settings : dict
-        The rule's settings.
-    **handed
-        What the policy is made with and hands to a rule that asks for it; None if it was not given.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `name` is not a string, `rule` can't be called, `interpret` is not True or False, a setting is missing,
-        unknown or of the wrong kind, or one has the name of an argument that policies are made with.
-
-    Examples
-    --------
-    >>> isinstance(Policy("the first", lambda p: 0), BasePolicy)
-    True
-    """
+    """What all policies have: a name, a rule and its settings. It is made as a `Policy` or a `ContextPolicy`."""
 
     form: CallSignature
     horizon: int | None
@@ -95,32 +70,7 @@ class BasePolicy(RuleOwner):
 
     @checked
     def check_horizon(self, horizon: Horizon) -> int:
-        """Return a number of rounds, no more than the policy is made for.
-
-        Fewer are fine: they are the first rounds of the game that it is made for.
-
-        Parameters
-        ----------
-        horizon : int
-            What was given.
-
-        Returns
-        -------
-        int
-            The number.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If it is not a whole number of at least 1, or above the policy's own horizon.
-
-        Examples
-        --------
-        >>> from fairlib.shares import t_fair_ucb
-        >>> t_fair_ucb([0.2, 0.3], 100).check_horizon(1000)
-        Traceback (most recent call last):
-        ValueError: horizon must be at most 100, the rounds that 'T-FAIR-UCB' is made for, not 1000
-        """
+        """Return a number of rounds, no more than the policy is made for; fewer are the first of its game."""
         if self.horizon is not None and horizon > self.horizon:
             raise ValueError(
                 f"horizon must be at most {self.horizon}, the rounds that {self.name!r} is made for, not {horizon}"
@@ -128,27 +78,7 @@ class BasePolicy(RuleOwner):
         return horizon
 
     def check_rewards(self, low: float, high: float, source: str) -> None:
-        """Refuse rewards outside [0, 1] if the policy is made for rewards in [0, 1].
-
-        Parameters
-        ----------
-        low, high : float
-            The smallest and the largest reward.
-        source : str
-            What the message calls them.
-
-        Raises
-        ------
-        ValueError
-            If the policy is made for rewards in [0, 1], and these are not.
-
-        Examples
-        --------
-        >>> from fairlib.baselines.classic import ucb1
-        >>> ucb1().check_rewards(0, 100, "rewards=(0, 100)")  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-        ValueError: policy 'UCB1' is made for rewards in [0, 1], not for rewards=(0, 100): map them to ...
-        """
+        """Refuse rewards outside [0, 1] if the policy is made for rewards in [0, 1]."""
         if self.unit_rewards and not 0 <= low <= high <= 1:
             raise ValueError(
                 f"policy {self.name!r} is made for rewards in [0, 1], not for {source}: map them to [0, 1], or use "

@@ -216,18 +216,7 @@ def _kind(cls: type[Any], of: str) -> Any:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that a result depends on.
-
-    Returns
-    -------
-    dict
-        Name and version of this package, of those that make its numbers, and of Python.
-
-    Examples
-    --------
-    >>> list(versions())
-    ['fairlib', 'numba', 'numpy', 'python']
-    """
+    """Return the versions that a result depends on, by the names of the packages."""
     import numba
 
     made = {"fairlib": __version__, "numba": numba.__version__, "numpy": np.__version__}

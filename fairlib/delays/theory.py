@@ -504,10 +504,7 @@ def _op_fcucb_d(given: _Given) -> tuple[NDArray[np.float64], NDArray[np.float64]
 
 
 def _late(given: _Given, width: NDArray[np.float64], slope: float) -> NDArray[np.float64]:
-    """Sum `slope` times `width` / sqrt(M) over the plays: for any plays at all, or for plays that are never rare.
-
-    The second charges each round in which too little has arrived with all that a round can cost.
-    """
+    """Sum `slope` times `width` / sqrt(M) over the plays: for any plays at all, or for plays that are never rare."""
     waiting, learning = _any_plays(given)
     bound: NDArray[np.float64] = np.minimum(slope * width * (waiting + learning), _frequent_plays(given, slope * width))
     return bound

@@ -1,6 +1,5 @@
 """A game and a policy brought together: checked, measured, and all that the loops call made ready."""
 
-from abc import ABC, abstractmethod
 from typing import Any
 
 from fairlib import checks
@@ -25,7 +24,7 @@ def make_session(problem: Any, policy: Any, compiled: bool = True) -> "Session":
     return game
 
 
-class Session(ABC):
+class Session:
     """A prepared game and policy; a `Runner` plays it."""
 
     problem: Any
@@ -38,6 +37,7 @@ class Session(ABC):
     metrics: BoundRule
     metrics_function: Any
     interpreted: bool
+    history = False
     draws: dict[str, BoundRule]
     """What draws rewards or rounds, as ``"draw"``, and on arms the delays, as ``"delay"``."""
 
@@ -50,9 +50,10 @@ class Session(ABC):
         vars(self).update(made)
         self.interpreted = not all(isinstance(each, BlockCall) for each in made.values())
 
-    @abstractmethod
     def memory(self, sizes: dict[str, int], last: int) -> int:
         """Return how many numbers a run up to a round keeps for the policy."""
+        past = last * (sizes["K"] * (sizes["d"] + 1) + 2) if self.history else 0
+        return int(self.policy.bound_rule.length(sizes)) + past
 
     def fault(self, t: int, run: int) -> ValueError:
         """Return the error for a round in which the rule, or if negative the world, was at fault."""
@@ -86,10 +87,6 @@ class ArmsSession(Session):
         self.has_delay = problem.delay is not None
         self.table, self.delay_params = problem.arms.draw.numbers(self.sizes), delay.numbers(self.sizes)
 
-    def memory(self, sizes: dict[str, int], last: int) -> int:
-        """Return how many numbers a run up to a round keeps for the policy."""
-        return int(self.policy.bound_rule.length(sizes))
-
 
 class ContextSession(Session):
     """A prepared game with contexts."""
@@ -113,8 +110,3 @@ class ContextSession(Session):
         self.draws = {"draw": world.draw}
         self.table = world.draw.numbers(self.sizes)
         self.history = policy.bound_rule.asks("past")
-
-    def memory(self, sizes: dict[str, int], last: int) -> int:
-        """Return how many numbers a run up to a round keeps for the policy."""
-        k, d = sizes["K"], sizes["d"]
-        return int(self.policy.bound_rule.length(sizes)) + (last * (k * (d + 1) + 2) if self.history else 0)

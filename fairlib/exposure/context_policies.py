@@ -240,10 +240,7 @@ def fairx_lineg(merit: Merit, epsilon: UnitInterval, ridge: PositiveScale = 1.0)
 
 @helper
 def _earned(merit: MeritFunctions, contexts: Any, mu: Any, slope: Any) -> float:
-    """Return what the fair policy of a parameter earns, and find its gradient.
-
-    The slope of the merit is a difference over a millionth of its range on either side.
-    """
+    """Return what the fair policy of a parameter earns, and find its gradient."""
     z, push, weight, total = np.empty(len(contexts)), np.empty(len(contexts)), 0.0, 0.0
     for a in range(z.size):
         z[a] = dot(mu, contexts[a])
@@ -292,10 +289,7 @@ def _ten_steps(merit: MeritFunctions, contexts: Any, ridge: Ridge, radius: float
 def _in_ellipsoid(
     merit: MeritFunctions, contexts: Any, ridge: Ridge, radius: float, u: Any, mu: Any, slope: Any
 ) -> float:
-    """Return the earnings at v = 2u / (1 + u.u), and find the parameter and the gradient with respect to u.
-
-    As u runs through all of space, v runs through the unit ball, so that a search for u has no boundary.
-    """
+    """Return the earnings at v = 2u / (1 + u.u), and find the parameter and the gradient with respect to u."""
     shrink = 2.0 / (1.0 + dot(u, u))
     for i in range(u.size):
         mu[i] = ridge.mean[i] + radius * shrink * dot(ridge.root[i], u)

@@ -1,31 +1,18 @@
 """The active parts of the book's pages: figures, explorers, live pictures, widgets and the playground."""
 
-from fairlib.pages.explorers import Explorer, Frame, explore
-from fairlib.pages.figures import FAINT, INK, curve, label_ends, look, show, use_style
-from fairlib.pages.live import Live, LiveFigure, Plays, format_text, moving
-from fairlib.pages.sliders import MOST_SETTINGS, Slider
-from fairlib.pages.tables import Table
-from fairlib.pages.widgets import Attack, Guess
+from fairlib.pages import explorers, figures, live, sliders, tables, widgets
+from fairlib.pages.explorers import *
+from fairlib.pages.figures import *
+from fairlib.pages.live import *
+from fairlib.pages.sliders import *
+from fairlib.pages.tables import *
+from fairlib.pages.widgets import *
 
 __all__ = [
-    "use_style",
-    "look",
-    "curve",
-    "label_ends",
-    "show",
-    "INK",
-    "FAINT",
-    "explore",
-    "Explorer",
-    "Frame",
-    "Slider",
-    "MOST_SETTINGS",
-    "Live",
-    "Plays",
-    "LiveFigure",
-    "moving",
-    "format_text",
-    "Table",
-    "Attack",
-    "Guess",
+    *figures.__all__,
+    *explorers.__all__,
+    *sliders.__all__,
+    *live.__all__,
+    *tables.__all__,
+    *widgets.__all__,
 ]

@@ -90,10 +90,7 @@ def float_3d(block, i):
 
 
 def function_at(signature: Any) -> Any:
-    """Return a converter from an address to a function of a signature, for compiled code only.
-
-    To look up a compiled function that is passed to it, Numba takes as long as UCB1 takes for a thousand rounds.
-    """
+    """Return a converter from an address to a function of a signature: Numba is slow to look up one that is passed."""
     kind = types.FunctionType(signature)
 
     @intrinsic

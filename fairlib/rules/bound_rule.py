@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import lru_cache
-from types import CellType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from fairlib.rules.argument_block import READERS, BlockCall
 from fairlib.rules.jit import (
     UndefinedError,
     compile_text,
+    found,
     is_package_function,
     is_reader_function,
     jit_disabled,
@@ -324,25 +325,14 @@ def check_attributes(rule: Rule, form: CallSignature) -> None:
 
 
 def check_chance(rule: Rule) -> None:
-    """Refuse a rule that draws from Python's or NumPy's own chance, which no seed of a game reaches.
-
-    Its code is read, and that of each of the reader's functions that it calls.
-    """
+    """Refuse a rule that draws from Python's or NumPy's own chance, itself or in a reader's function that it calls."""
     functions = [each for each in (getattr(rule.function, "func", rule.function),) if is_reader_function(each)]
     for function in functions:  # which grows
-        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        known = function.__globals__ | {name: cell.cell_contents for name, cell in cells if cell != CellType()}
-        value: Any = None
-        for step in names_used(function):
-            if step.kind in ("global", "name", "free"):
-                value = known.get(step.name)
-            else:  # of a module, as np.random
-                inside = step.kind == "attribute" and isinstance(value, ModuleType)
-                value = getattr(value, step.name, None) if inside else None
+        for path, value in found(function):
             if _is_chance(value) or _is_chance(getattr(value, "__self__", None)):
                 place = "" if function is functions[0] else f" in {function.__name__!r}"
                 raise ValueError(
-                    f"{rule.__name__!r} must look at its arguments only; it refers to {'.'.join(step.path)!r}{place} "
+                    f"{rule.__name__!r} must look at its arguments only; it refers to {'.'.join(path)!r}{place} "
                     "(draw from rng)"
                 )
             called = getattr(unwrap(value), "py_func", unwrap(value))

@@ -118,10 +118,7 @@ class _Cache(FunctionCache):
 
 
 def compiled(function: Callable[..., Any], signature: Any) -> Any:
-    """Compile a function of the package for one signature; its machine code stays on disk.
-
-    If Numba is switched off, the function itself is returned.
-    """
+    """Compile a function of the package for one signature, with machine code on disk; not if Numba is switched off."""
     if jit_disabled():
         return function
     made = _njit(nogil=True, **OPTIONS)(function)
@@ -144,10 +141,7 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
 
 @cache  # to look at the overloads, Numba hashes all types of the signature
 def entry_point(made: Any) -> Any:
-    """Return the machine code of a function that was compiled for one signature, without Numba's look at the types.
-
-    That look takes longer than many a rule. The caller must be sure of the types.
-    """
+    """Return the machine code of a function for one signature, without Numba's look at the types, which is slow."""
     return made if jit_disabled() else next(iter(made.overloads.values())).entry_point
 
 
@@ -235,10 +229,7 @@ _compiled: dict[Any, Any] = {}  # by what it was made of
 
 
 def compile_text(text: str, functions: Mapping[str, Any], signature: Any, ours: bool) -> Any:
-    """Compile the last function of a text, ``flat``; the same one as long as nothing that it is made of has changed.
-
-    Its machine code stays on disk if all functions that it calls are `ours`, the package's.
-    """
+    """Compile the last function of a text, ``flat``: kept on disk if it calls only `ours`, else anew when changed."""
     if ours:
         key: Any = (text, tuple(functions.items()))
         if key not in _compiled:
@@ -261,10 +252,7 @@ def compile_text(text: str, functions: Mapping[str, Any], signature: Any, ours: 
 
 
 def _in_module(text: str, functions: Mapping[str, Any]) -> Any:
-    """Write a text into a module, which imports what it calls, and return its last function.
-
-    In a module Numba finds nothing that changes from one process to the next, as it would in a closure.
-    """
+    """Write a text into a module, as what Numba keeps of a closure differs by process; return its last function."""
     lines = ["from fairlib.rules.jit import helper", ""]
     for name, function in functions.items():
         lines.append(f"from {function.__module__} import {function.__qualname__} as {name}")
@@ -298,10 +286,7 @@ class UndefinedError(NameError):
 
 
 class _Copies:
-    """Copies of a reader's functions as they are now, and of those that they call; and all that they look at.
-
-    Numba keeps what a function looked at when it was first compiled. A copy has never been compiled.
-    """
+    """Copies of a reader's functions, which were never compiled, and all that they look at: Numba keeps what it saw."""
 
     def __init__(self) -> None:
         self.made: dict[Any, Any] = {}  # functions, and modules with the attributes that are asked for
@@ -323,10 +308,8 @@ class _Copies:
         if function not in self.made:
             self.seen.append(function)
             cells = tuple(types.CellType() for _ in function.__code__.co_freevars)
-            world = {**function.__globals__}
-            code, defaults = _without_keyword_only(function)
-            self.made[function] = new = types.FunctionType(code, world, function.__name__, defaults, cells)
-            new.__kwdefaults__ = function.__kwdefaults__ if code is function.__code__ else None
+            code, world = function.__code__, {**function.__globals__}
+            self.made[function] = types.FunctionType(code, world, function.__name__, function.__defaults__, cells)
             attributes = frozenset(step.name for step in names_used(function) if step.kind == "attribute")
             world |= {name: self.copy(value, attributes) for name, value in looked_up(function).items()}
             for name, cell in zip(code.co_freevars, cells, strict=True):
@@ -339,20 +322,6 @@ class _Copies:
             vars(new)[name] = None  # a module may hold one that holds it
             vars(new)[name] = self.copy(vars(module)[name], attributes)
         return new
-
-
-def _without_keyword_only(function: Any) -> tuple[types.CodeType, Any]:
-    """Return a function's code and defaults with arguments that may also be given by place: Numba knows no others."""
-    code, named = function.__code__, function.__kwdefaults__ or {}
-    count = code.co_argcount + code.co_kwonlyargcount
-    whole = dict(
-        zip(reversed(code.co_varnames[: code.co_argcount]), reversed(function.__defaults__ or ()), strict=False)
-    )
-    whole |= named
-    last = code.co_varnames[count - len(whole) : count]
-    if not code.co_kwonlyargcount or set(last) != set(whole):
-        return code, function.__defaults__
-    return code.replace(co_argcount=count, co_kwonlyargcount=0), tuple(whole[name] for name in last) or None
 
 
 def _as_key(value: Any) -> Any:
@@ -382,7 +351,7 @@ class Step(NamedTuple):
     inside: bool
 
 
-_KINDS = {"LOAD_GLOBAL": "global", "LOAD_NAME": "name", "LOAD_ATTR": "attribute", "LOAD_METHOD": "attribute"}
+_KINDS = {"LOAD_GLOBAL": "global", "LOAD_ATTR": "attribute", "LOAD_METHOD": "attribute"}
 
 
 @lru_cache(maxsize=1000)  # code that makes many policies has the same rule looked through each time
@@ -403,7 +372,7 @@ def _steps(function: types.CodeType) -> tuple[Step, ...]:
             if kind == "attribute":
                 path = (*path, name) if path else ()
             else:
-                path = (name,) if kind in ("global", "name", "free", "local") else ()
+                path = (name,) if kind in ("global", "free", "local") else ()
             steps.append(Step(kind, name, path, code is not function))
     return tuple(steps)
 
@@ -413,20 +382,32 @@ def names_used(function: Any) -> tuple[Step, ...]:
     return _steps(function.__code__)
 
 
+UNDEFINED = object()
+"""Stands for the value of a name that is not defined."""
+
+
+def found(function: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield what a function finds outside its arguments now, each by a name and the attributes of modules behind it."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    own = {name: UNDEFINED if cell == types.CellType() else cell.cell_contents for name, cell in cells}
+    known, value = function.__globals__ | own, None
+    for step in names_used(function):
+        if step.kind == "global" or (step.kind == "free" and step.name in own):
+            value = known.get(step.name, None if hasattr(builtins, step.name) else UNDEFINED)
+        else:
+            of_module = step.kind == "attribute" and isinstance(value, types.ModuleType)
+            value = getattr(value, step.name, None) if of_module else None
+        if value is not None:
+            yield step.path, value
+
+
 def looked_up(function: Any) -> dict[str, Any]:
     """Return what a function finds outside its arguments now, by name; an `UndefinedError` if there is nothing."""
-    found = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # it is empty
-            raise UndefinedError(name, function.__name__) from None
-    for name in sorted({step.name for step in names_used(function) if step.kind == "global"}):
-        if name in function.__globals__:
-            found[name] = function.__globals__[name]
-        elif not hasattr(builtins, name):
+    known = {path[0]: value for path, value in found(function) if len(path) == 1}
+    for name, value in known.items():
+        if value is UNDEFINED:
             raise UndefinedError(name, function.__name__)
-    return found
+    return known
 
 
 def is_package_function(function: Any) -> bool:
