@@ -22,7 +22,9 @@ from selenium.webdriver.support.wait import WebDriverWait
 import fairlib as fl
 from fairlib.core import Array, Number, PerArm
 from fairlib.delays import biased
-from fairlib.pages import Explorer, Live, Slider, explore, format_text, moving, scripts, use_style
+from fairlib.pages import Live, Slider, explore, moving, scripts, use_style
+from fairlib.pages.explorers import Explorer
+from fairlib.pages.live import format_text
 from fairlib.shares import SharedBandit, fair_learn, fair_ucb
 
 Curve = Annotated[Array, 9]

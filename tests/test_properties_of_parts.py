@@ -21,7 +21,7 @@ from strategies import examples, numbers
 import fairlib as fl
 from fairlib.core import any_of_the_best, explore, largest, select, share_out
 from fairlib.delays import dependent_rounding, laws
-from fairlib.delays.policies import play_top
+from fairlib.delays.policies import _play_top
 from fairlib.engine.agent import selector
 from fairlib.merit import fair_policy, optimistic_means
 from fairlib.ranks import empirical, rank, uniform_sum
@@ -127,7 +127,7 @@ def test_the_steps_that_rules_share_do_what_they_say(indices, data):
     best = [x == max(indices) for x in indices]
     assert p.tolist() == [one / sum(best) for one in best]
     p = np.array(indices)
-    play_top(p, plays)
+    _play_top(p, plays)
     order = sorted(range(size), key=lambda a: -indices[a])  # stable: of several the first
     assert p.tolist() == [float(a in order[:plays]) for a in range(size)]
     weights = np.array(data.draw(st.lists(st.floats(0.01, 9), min_size=size, max_size=size)))

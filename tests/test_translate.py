@@ -133,7 +133,9 @@ def pieces(x, first, last):
 
 def tables(rows, i):
     n, m = rows.shape
-    made = np.full((n, m), 2.0)
+    made = np.empty((n, m))
+    for a in range(n):
+        made[a] = 2.0
     made[i] = rows[i]
     made[0, 1] += rows[i, 0] * 10
     flat = made.reshape(-1)
@@ -351,6 +353,17 @@ REFUSED = {
     "return n in p": "a comparison that it does not know",
     "return np.argsort(p)": "np.argsort without kind='mergesort', which leaves open what becomes of equal numbers",
     "return np.zeros(n, bool)": "an array of bool",
+    "return np.zeros()": "np.zeros, which it does not know",
+    "return np.zeros(n, dtype=int)": "an array of dtype=int",
+    "return np.full(n, 2.0)": "np.full, which it does not know",
+    "return np.searchsorted(p)": "np.searchsorted of that",
+    "return np.searchsorted(p, n, 'left')": "np.searchsorted of that",
+    "return np.searchsorted(rows, n)": "np.searchsorted of that",
+    "return np.argmax(p, 0)": "np.argmax of that",
+    "return np.argmax(p, axis=0)": "np.argmax of that",
+    "return np.argmax(n)": "np.argmax of that",
+    "return math.argmax(p)": "math.argmax, which it does not know",
+    "return np.isnan(n)": "np.isnan, which it does not know",
     "return max(p)": "max of one thing: write the loop",
     "return math.sqrt(1.0, 2.0)": "math.sqrt of 2 numbers",
     "return largest(a=p)": "an argument by its name",
@@ -376,7 +389,7 @@ REFUSED = {
     "a, b = n": "2 names for a whole number",
     "a, b = 1, 2, 3": "2 names for 3 values",
     "p[0] = p": "an array of numbers put into an array of numbers",
-    "p.size = 3": "a value given to Attribute",
+    "p.size = 3": "a value given to attribute",
     "x: int": "a name without a value",
     "return n(1)": "a call of a whole number",
     "n = = 1": "invalid syntax",

@@ -13,7 +13,6 @@ from fairlib.merit import Box, Merit, best_in_box, largest_merit, play_by_merit
 
 __all__ = [
     "dependent_rounding",
-    "play_top",
     "fcucb_d_rule",
     "fcucb_d",
     "upper_merit_delayed_rule",
@@ -107,23 +106,8 @@ def dependent_rounding(probabilities: Any, rng: Any) -> Any:
 
 
 @helper
-def play_top(p: Any, plays: int) -> None:
-    """Play the arms of the largest indices: turn the indices in `p` into probabilities.
-
-    Parameters
-    ----------
-    p : ndarray, shape (K,)
-        One index an arm, infinity allowed; afterwards 1 at the `plays` largest and 0 elsewhere.
-    plays : int
-        How many.
-
-    Examples
-    --------
-    >>> p = np.array([0.3, 0.8, 2.5, 0.8])
-    >>> play_top(p, 2)
-    >>> p
-    array([0., 1., 1., 0.])
-    """
+def _play_top(p: Any, plays: int) -> None:
+    """Play the arms of the largest indices: turn the indices in `p` into probabilities."""
     for _ in range(plays):
         best = 0
         for a in range(1, p.size):
@@ -595,7 +579,7 @@ def cucb_d_rule(plays, base, slope, seen, p):
     for a in range(p.size):
         each = 1.0 / max(seen.observed[a], 1)  # divide once: that is a twentieth of the round
         p[a] = seen.total[a] * each + math.sqrt(width * each)
-    play_top(p, plays)
+    _play_top(p, plays)
 
 
 @checked
@@ -635,7 +619,7 @@ def mp_ts_d_rule(plays, seen, rng, p):
     """Play the arms whose draws from the posterior are the largest."""
     for a in range(p.size):
         p[a] = rng.beta(1.0 + seen.total[a], 1.0 + seen.observed[a] - seen.total[a])
-    play_top(p, plays)
+    _play_top(p, plays)
 
 
 @checked

@@ -20,7 +20,6 @@ from fairlib.merit import (
 __all__ = [
     "upper_merit_rule",
     "upper_merit",
-    "kl_upper",
     "upper_merit_kl_rule",
     "upper_merit_kl",
     "fairx_ucb_rule",
@@ -104,26 +103,8 @@ def upper_merit(
 
 
 @helper
-def kl_upper(mean: float, level: float) -> float:
-    r"""Return the largest x with :math:`\mathrm{kl}(\hat\mu, x) \le` `level`, from above.
-
-    Parameters
-    ----------
-    mean : float
-        The mean :math:`\hat\mu` of rewards in [0, 1].
-    level : float
-        The level, at least 0.
-
-    Returns
-    -------
-    float
-        The x, to within 1e-15.
-
-    Examples
-    --------
-    >>> round(kl_upper(0.5, math.log(2)), 6), round(kl_upper(0.0, math.log(2)), 6)
-    (0.933013, 0.5)
-    """
+def _kl_upper(mean: float, level: float) -> float:
+    r"""Return the largest x with :math:`\mathrm{kl}(\hat\mu, x) \le` `level`, from above."""
     mean = min(max(mean, 0.0), 1.0)
     if mean == 1.0:
         return 1.0
@@ -151,7 +132,7 @@ def upper_merit_kl_rule(level, merit, seen, p):
         low, high = -math.inf, math.inf  # lines 1 and 2
         if seen.observed[a] > 0:
             mean, each = seen.total[a] / seen.observed[a], level / seen.observed[a]
-            low, high = 1.0 - kl_upper(1.0 - mean, each), kl_upper(mean, each)
+            low, high = 1.0 - _kl_upper(1.0 - mean, each), _kl_upper(mean, each)
         p[a] = largest_merit(merit, low, high)  # line 3
     share_out(p, 1)  # line 4
 

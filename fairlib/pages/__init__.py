@@ -1,18 +1,16 @@
 """The active parts of the book's pages: figures, explorers, live pictures, widgets and the playground."""
 
-from fairlib.pages import explorers, figures, live, sliders, tables, widgets
-from fairlib.pages.explorers import *
-from fairlib.pages.figures import *
-from fairlib.pages.live import *
-from fairlib.pages.sliders import *
-from fairlib.pages.tables import *
-from fairlib.pages.widgets import *
-
-__all__ = [
-    *figures.__all__,
-    *explorers.__all__,
-    *sliders.__all__,
-    *live.__all__,
-    *tables.__all__,
-    *widgets.__all__,
-]
+from fairlib.pages.explorers import explore as explore
+from fairlib.pages.figures import FAINT as FAINT
+from fairlib.pages.figures import INK as INK
+from fairlib.pages.figures import curve as curve
+from fairlib.pages.figures import label_ends as label_ends
+from fairlib.pages.figures import look as look
+from fairlib.pages.figures import show as show
+from fairlib.pages.figures import use_style as use_style
+from fairlib.pages.live import Live as Live
+from fairlib.pages.live import moving as moving
+from fairlib.pages.sliders import Slider as Slider
+from fairlib.pages.tables import Table as Table
+from fairlib.pages.widgets import Attack as Attack
+from fairlib.pages.widgets import Guess as Guess

@@ -6,7 +6,6 @@ setting that the reader asks for is drawn.
 """
 
 import html
-import inspect
 import io
 import itertools
 import os
@@ -26,10 +25,6 @@ from fairlib.checks import checked
 from fairlib.pages.live import Live, LiveFigure
 from fairlib.pages.scripts import link, script_json
 from fairlib.pages.sliders import MOST_SETTINGS, Slider, check_sliders, setting_text, slider_text
-from fairlib.rules.rule import Rule
-
-__all__ = ["Frame", "Explorer", "explore"]
-
 
 # Text stays text, laid out for DejaVu Sans; a reader without it should get the font it was modelled on.
 _SVG: dict[Any, Any] = {
@@ -42,57 +37,14 @@ _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 
 
 class Frame(NamedTuple):
-    """One picture of an explorer.
-
-    Parameters
-    ----------
-    svg : str
-        The picture.
-    alt : str
-        A description of it, in words.
-
-    Examples
-    --------
-    >>> Frame("<svg/>", "Regret grows with the horizon.").alt
-    'Regret grows with the horizon.'
-    """
+    """One picture of an explorer, and its description in words."""
 
     svg: str
     alt: str
 
 
 class Explorer:
-    """A figure with sliders; made by `explore`.
-
-    Parameters
-    ----------
-    figure : callable
-        Draws one setting.
-    sliders : dict of Slider
-        One or two sliders by the name of the parameter that they move.
-    autoplay : bool
-        Whether the static view plays once when it is scrolled into sight.
-    live : Live, optional
-        The computation that a page does instead of storing pictures.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or `figure` can't draw a setting.
-
-    Attributes
-    ----------
-    settings : list of dict
-        Every setting that the sliders offer, the last slider moving fastest.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> def figure(plays):
-    ...     return Figure(label=f"Nothing, {plays} times over.")
-    >>> explore(figure, plays=Slider("Plays", [1, 2])).settings
-    [{'plays': 1}, {'plays': 2}]
-    """
+    """A figure with sliders, made by `explore`; its `settings` are all that they offer, the last moving fastest."""
 
     @checked
     def __init__(
@@ -109,20 +61,6 @@ class Explorer:
             )
         if live is not None and autoplay:
             raise ValueError("autoplay must be False for a live explorer, which plays nothing of its own accord")
-        try:
-            signature = inspect.signature(figure)
-        except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"figure must be a function whose parameters can be read, not {checks.shown(figure)}: {error}"
-            ) from None
-        given = list(sliders) if live is None else [*sliders, *Rule(live.shows).memory, *["ghosts"] * (live.runs > 1)]
-        try:
-            signature.bind(**dict.fromkeys(given))
-        except TypeError as error:
-            what = "sliders" if live is None else "sliders and what is filled"
-            raise TypeError(
-                f"{what} must be parameters of figure{signature}, not {', '.join(given)}: {error}"
-            ) from None
         self.settings = [
             dict(zip(sliders, values, strict=True))
             for values in itertools.product(*(slider.values for slider in sliders.values()))
@@ -145,31 +83,7 @@ class Explorer:
             self._data = self._live.page() if self._live else self._stored()
 
     def frame(self, **values: float | str) -> Frame:
-        """Return the picture at one setting.
-
-        Parameters
-        ----------
-        **values : float or str
-            One of each slider's values, by the name of the slider's parameter.
-
-        Returns
-        -------
-        Frame
-            The picture as SVG, and its alt text.
-
-        Raises
-        ------
-        ValueError
-            If the sliders do not offer that setting.
-
-        Examples
-        --------
-        >>> from matplotlib.figure import Figure
-        >>> def figure(plays):
-        ...     return Figure(label=f"Nothing, {plays} times over.")
-        >>> explore(figure, plays=Slider("Plays", [1, 2])).frame(plays=2).alt
-        'Nothing, 2 times over.'
-        """
+        """Return the picture at one setting."""
         asked = setting_text(values)
         for setting in self.settings:
             if setting_text(setting) == asked:

@@ -33,8 +33,6 @@ from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.rule import Array, Seen
 from fairlib.rules.signature import CallSignature
 
-__all__ = ["Live", "Plays", "LiveFigure", "moving", "format_text"]
-
 _FIELD = re.compile(r"\{(\w+)((?:\[\d+\])*)(?::([^{}]*))?\}")
 _SPEC = re.compile(r"(,?\.\d+f|\.\d+%|(\.[1-9]\d*)?g)?|[^|]*(\|[^|]*)+")
 _ENDS: dict[type[Artist], tuple[str, ...]] = {
@@ -187,44 +185,7 @@ class Live:
 
 
 class Plays:
-    """The games that a live picture plays, at each setting of its sliders.
-
-    Parameters
-    ----------
-    live : Live
-        The moving parts of the picture.
-    sliders : dict of Slider
-        The sliders by name.
-
-    Attributes
-    ----------
-    start : list of Session
-        The games at the start.
-    sessions : list of Session
-        One game for each script that the page needs.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a game or policy asks for something that is no slider, they do not fit, or a page could not follow a slider.
-
-    Examples
-    --------
-    >>> import fairlib as fl
-    >>> from fairlib.pages.sliders import Slider
-    >>> live = Live(
-    ...     lambda mean: None,
-    ...     alt="{mean:g}",
-    ...     problem=lambda mean: fl.Bandit(fl.bernoulli([mean, 0.5])),
-    ...     policy=fl.ucb1(),
-    ...     horizon=10,
-    ... )
-    >>> plays = Plays(live, {"mean": Slider("Mean", [0.2, 0.8])})
-    >>> plays.played({"mean": 0.8}, 0)["selected"][-1]
-    array([8, 2])
-    >>> plays.page()[0]["games"][0]["moves"]
-    [[0, 1.0, 'table', 0, 0], [0, 1.0, 'means', 0]]
-    """
+    """The games that a live picture plays: those at its `start`, and `sessions`, one for each script of the page."""
 
     def __init__(self, live: Live, sliders: Mapping[str, Any]) -> None:
         checks.instance("live", live, Live, "a Live with a problem")
@@ -361,28 +322,7 @@ def _line(games: list[Any], horizon: int, points: Array, moved: list[str], order
 
 
 class LiveFigure:
-    """A figure that is drawn from the filled arrays at each setting, and all that a page needs to do the same.
-
-    Parameters
-    ----------
-    figure : callable
-        Draws it, from the sliders' values and the filled arrays.
-    sliders : dict of Slider
-        The sliders by name.
-    live : Live
-        The moving parts of it.
-
-    Examples
-    --------
-    >>> import fairlib as fl
-    >>> from fairlib.pages.sliders import Slider
-    >>> def shows(power, square: fl.Number):
-    ...     square[0] = 3.0**power
-    >>> live = Live(shows, alt="3 to the power {power:g} is {square:.0f}")
-    >>> figure = LiveFigure(lambda power, square: Figure(), {"power": Slider("Power", [1, 2])}, live)
-    >>> figure(power=2).get_label()
-    '3 to the power 2 is 9'
-    """
+    """A figure that is drawn from the filled arrays at each setting, and all that a page needs to do the same."""
 
     @checked
     def __init__(
@@ -489,30 +429,7 @@ def _lying(blocks: Mapping[str, Array]) -> dict[str, list[int]]:
 
 @checked
 def format_text(text: Annotated[str, checks.Text()], values: Mapping[str, Any]) -> str:
-    """Put numbers and words into a text; the page does the same.
-
-    Parameters
-    ----------
-    text : str
-        The text, with fields such as ``{low[2]:.1f}`` or ``{better:first|second}``.
-    values : dict
-        The values of the names.
-
-    Returns
-    -------
-    str
-        The text.
-
-    Raises
-    ------
-    ValueError
-        If a field names nothing, or its format is none of ``.2f``, ``,.0f``, ``.1%``, ``g``, ``.3g`` and words.
-
-    Examples
-    --------
-    >>> format_text("arm {better:one|two} of {count:,.0f}", {"better": 1, "count": 1234.0})
-    'arm two of 1,234'
-    """
+    """Put numbers and words into a text; the page does the same."""
     checks.instance("values", values, Mapping, "a dict of what the names stand for")
 
     def field(found: re.Match[str]) -> str:

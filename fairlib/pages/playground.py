@@ -174,31 +174,7 @@ class Playground(Bandit):
         )
 
     def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, NDArray[np.float64]]) -> Result:
-        """Read off what a policy earned and lost.
-
-        Parameters
-        ----------
-        rounds : ndarray, shape (R,)
-            The recorded rounds.
-        selected : ndarray, shape (runs, R, K)
-            How often each arm had been played.
-        reward : ndarray, shape (runs, R)
-            Reward collected so far.
-        sums : dict
-            What `metrics` has kept.
-
-        Returns
-        -------
-        PlaygroundResult
-            The result.
-
-        Examples
-        --------
-        >>> import fairlib as fl
-        >>> game = Playground(fl.bernoulli([0.9, 0.5]), shares=[0.2, 0.3], merit=exponential(4))
-        >>> fl.simulate(game, fl.thompson_beta(), 9).r_regret.shape
-        (1, 9)
-        """
+        """Read off what a policy earned and lost, as `Bandit.result` does."""
         kept = {name: value for name, value in sums.items() if name != "regret"}  # it follows from the counts
         return super().result(rounds, selected, reward, kept)
 
@@ -335,20 +311,7 @@ def candidates(means: Annotated[ArrayLike, checks.Numbers()]) -> WeightedBandit:
 
 
 def contents() -> dict[str, Any]:
-    """Return the data with which the page plays: the games as scripts, and their numbers for 2 to 10 arms.
-
-    Returns
-    -------
-    dict
-        The `start`; the `spread` of candidates, and after how many rounds the game with them is cut `short`; the look
-        of a reader's `own` rule; and of all `policies`, by their names in a link, the `name`, what it `says`, its
-        `look`, its `script`, the names of its `sums`, and `numbers`, a list of the games with 2, 3, ... arms.
-
-    Examples
-    --------
-    >>> contents()["policies"]["ucb1"]["numbers"][0]["table"]
-    [[0.5], [0.5]]
-    """
+    """Return the data with which the page plays: the games as scripts, and their numbers for 2 to 10 arms."""
     made: dict[str, Any] = {}
     for arms in range(2, 11):
         means, shares, merit = [0.5] * arms, [0.0] * arms, exponential(1.0)
@@ -374,20 +337,7 @@ def _drawn(name: str) -> dict[str, str]:
 
 
 def own_contents() -> dict[str, Any]:
-    """Return the data with which the page reads a reader's own rule.
-
-    Returns
-    -------
-    dict
-        The sources of the `modules` that translate it, by name, and what is `known` to them: how the engine calls a
-        rule (`flat` and `gives`), the named `tuples`, the sources of `helpers`, and the ways to draw, in Python
-        (`draws`) around those in JavaScript (`drawn`).
-
-    Examples
-    --------
-    >>> sorted(own_contents()["known"]["draws"])
-    ['beta', 'normal', 'random', 'standard_exponential', 'standard_normal']
-    """
+    """Return the data with which the page reads a reader's own rule."""
     helpers = [any_of_the_best, explore, largest, share_out, try_each_once, unread_feedback]
     drawn, made = Script(draws()), {"random": "def random(rng):\n    return drawn_random(rng)"}
     natives: dict[str, str] = {"drawn_random": "$double"}

@@ -7,7 +7,6 @@ function $zeros(n, m, l) {
   const all = new Float64Array(size); // whole numbers are exact in it up to 2^53
   return m === undefined ? all : $rows(all, n, m, l);
 }
-function $filled(x, value) { $put(x, value); return x; }
 function $put(x, value) {
   if (typeof value === "number") x instanceof Float64Array ? x.fill(value) : x.forEach((row) => $put(row, value));
   else if (value.length === 1 && x.length !== 1) x instanceof Float64Array ? x.fill(value[0]) : x.forEach((row) => $put(row, value[0]));

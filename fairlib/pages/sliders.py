@@ -9,8 +9,6 @@ import numpy as np
 
 from fairlib import checks
 
-__all__ = ["MOST_SETTINGS", "Slider", "slider_text", "setting_text", "check_sliders"]
-
 MOST_SETTINGS = 60
 
 
@@ -71,50 +69,17 @@ class Slider:
 
     @property
     def texts(self) -> list[str]:
-        """How the values read.
-
-        Returns
-        -------
-        list of str
-            One text a value.
-
-        Examples
-        --------
-        >>> Slider("Horizon", [0.5, 1000000, "endless"]).texts
-        ['0.5', '1,000,000', 'endless']
-        """
+        """How the values read."""
         return [slider_text(value) for value in self.values]
 
     @property
     def named(self) -> bool:
-        """Whether the values are names, between which there is nothing.
-
-        Returns
-        -------
-        bool
-            Whether one of them is a string.
-
-        Examples
-        --------
-        >>> Slider("Horizon", [10, "endless"]).named
-        True
-        """
+        """Whether the values are names, between which there is nothing."""
         return any(isinstance(value, str) for value in self.values)
 
     @property
     def whole(self) -> bool:
-        """Whether the values are whole numbers.
-
-        Returns
-        -------
-        bool
-            Whether all of them are.
-
-        Examples
-        --------
-        >>> Slider("Plays", [1, 10]).whole, Slider("Share", [0.5, 1]).whole
-        (True, False)
-        """
+        """Whether the values are whole numbers."""
         return all(isinstance(value, numbers.Integral) for value in self.values)
 
 
@@ -127,23 +92,7 @@ def _value(value: Any) -> float | str:
 
 
 def slider_text(value: Any) -> str:
-    """Return how a value of a slider reads.
-
-    Parameters
-    ----------
-    value : float, int or str
-        The value.
-
-    Returns
-    -------
-    str
-        The text.
-
-    Examples
-    --------
-    >>> slider_text(20_000), slider_text(0.5)
-    ('20,000', '0.5')
-    """
+    """Return how a value of a slider reads."""
     if isinstance(value, bool):  # which Python has as a number, and no slider offers
         return str(value)
     if isinstance(value, numbers.Integral):
@@ -152,45 +101,12 @@ def slider_text(value: Any) -> str:
 
 
 def setting_text(setting: dict[str, Any]) -> str:
-    """Return how a setting of all sliders reads.
-
-    Parameters
-    ----------
-    setting : dict
-        A value for each slider, by its name.
-
-    Returns
-    -------
-    str
-        The text.
-
-    Examples
-    --------
-    >>> setting_text({"plays": 2, "arms": 10})
-    'arms=10, plays=2'
-    """
+    """Return how a setting of all sliders reads."""
     return ", ".join(f"{name}={slider_text(value)}" for name, value in sorted(setting.items()))
 
 
 def check_sliders(sliders: Any) -> None:
-    """Refuse anything but a dict of sliders by their names.
-
-    Parameters
-    ----------
-    sliders : dict of Slider
-        What was given.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no dict of one or two sliders.
-
-    Examples
-    --------
-    >>> check_sliders({})
-    Traceback (most recent call last):
-    ValueError: sliders must be one or two, not 0
-    """
+    """Refuse anything but a dict of sliders by their names."""
     checks.instance("sliders", sliders, Mapping, "a dict of Sliders by their names")
     if not 1 <= len(sliders) <= 2:
         raise ValueError(f"sliders must be one or two, not {len(sliders)}")

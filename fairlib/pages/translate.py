@@ -130,15 +130,22 @@ class Script:
 
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"}
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "===", ast.NotEq: "!=="}
-_ONE = ["sqrt", "log", "exp", "expm1", "log1p", "log2", "fabs", "floor", "ceil", "cos", "sin", "tanh"]
-_TWO = ["pow", "atan2", "hypot"]
-_MANY = {"argsort": [1], "searchsorted": [2, 3], "zeros": [1, 2], "empty": [1, 2], "full": [2, 3]}  # arguments
-_IN_JAVASCRIPT = {"fabs": "Math.abs", "pow": "$pow"}
-_TESTS = {
-    "isnan": "Number.isNaN({})",
-    "isfinite": "Number.isFinite({})",
-    "isinf": "(Math.abs({}) === Infinity)",
+_REALS = ["sqrt", "log", "exp", "expm1", "log1p", "log2", "cos", "sin", "tanh"]
+_ROUNDED = ["floor", "ceil"]
+# Of each function of `math`: how many numbers it takes, what it is in JavaScript, and the kind of what it returns.
+_MATH = {
+    **{name: (1, f"Math.{name}({{}})", REAL) for name in _REALS},
+    **{name: (1, f"Math.{name}({{}})", WHOLE) for name in _ROUNDED},
+    "fabs": (1, "Math.abs({})", REAL),
+    "pow": (2, "$pow({})", REAL),
+    "atan2": (2, "Math.atan2({})", REAL),
+    "hypot": (2, "Math.hypot({})", REAL),
+    "isnan": (1, "Number.isNaN({})", TRUTH),
+    "isfinite": (1, "Number.isFinite({})", TRUTH),
+    "isinf": (1, "(Math.abs({}) === Infinity)", TRUTH),
 }
+_NUMPY = {name: (1, f"Math.{name}({{}})", REAL) for name in (*_REALS, *_ROUNDED)} | {"fabs": _MATH["fabs"]}
+_OF_ARRAYS = ("zeros", "empty", "argsort", "searchsorted", "argmax")
 _CONSTANTS = {"inf": "Infinity", "nan": "NaN", "pi": "Math.PI", "e": "Math.E"}
 _VISITS = 5_000  # of parts of functions: a page reads a rule where nothing can stop it; the largest of ours takes 1,800
 _DEPTH = 100  # of parts in parts: a page's Python has room for 900 calls in calls
@@ -208,8 +215,7 @@ class _Body:
         raise RefusedError(self.function.name, self.function.line + getattr(node, "lineno", 1), what)
 
     def _strange(self, node: Any) -> Any:
-        kind = type(node).__name__
-        return self._refuse(node, f"{_WORDS.get(kind, kind)}, which it does not know")
+        return self._refuse(node, f"{_word(node)}, which it does not know")
 
     def _of(self, node: Any) -> Any:
         """Return the lines of a statement, or the text and the kind of an expression."""
@@ -352,7 +358,7 @@ class _Body:
             self._bind(target, target.id, kind)
             return [f"{target.id}$ = {text};"]
         if not isinstance(target, ast.Subscript):
-            self._refuse(target, f"a value given to {_WORDS.get(type(target).__name__, type(target).__name__)}")
+            self._refuse(target, f"a value given to {_word(target)}")
         place, there = self._of(target)
         one = kind.of if isinstance(kind, Array) else kind
         if isinstance(there, Array):
@@ -668,63 +674,47 @@ class _Body:
         return f"+{text}" if kind == TRUTH else text, REAL if name == "float" else WHOLE
 
     def _of_module(self, node: Any, module: str, name: str) -> tuple[str, Any]:
-        if module == "np" and len(node.args) not in _MANY.get(name, range(4)):
-            self._refuse(node, f"np.{name} of {len(node.args)} things")
-        if module == "np" and name == "argsort":
-            if [(each.arg, getattr(each.value, "value", None)) for each in node.keywords] != [("kind", "mergesort")]:
+        if module == "np" and name in _OF_ARRAYS and node.args:
+            return self._of_arrays(node, name)
+        if node.keywords:
+            self._refuse(node, "an argument by its name")
+        if name not in (known := _MATH if module == "math" else _NUMPY):
+            self._refuse(node, f"{module}.{name}, which it does not know")
+        (number, text, kind), given = known[name], [self._of(each) for each in node.args]
+        if any(isinstance(each, Array) for _, each in given):
+            self._refuse(node, f"{module}.{name} of a whole array: write the loop")
+        if len(given) != number:
+            self._refuse(node, f"{module}.{name} of {len(given)} numbers")
+        for _, each in given:
+            self._need(node, each)
+        return self._exact(text.format(", ".join(each for each, _ in given)), kind), kind
+
+    def _of_arrays(self, node: Any, name: str) -> tuple[str, Any]:
+        """Return the text and the kind of what NumPy makes of an array, or of a new one."""
+        first, *more = node.args
+        said = [ast.unparse(each) for each in (*more, *node.keywords)]
+        if name in ("zeros", "empty"):
+            shape = first.elts if isinstance(first, ast.Tuple) else [first]
+            if not 1 <= len(shape) <= 3:
+                self._refuse(node, f"an array with {len(shape)} axes")
+            if said not in ([], ["float"], ["np.float64"], ["int"], ["np.int64"]):
+                self._refuse(node, f"an array of {', '.join(said)}")
+            kind = Array(WHOLE if "int" in "".join(said) else REAL, len(shape))
+            return f"$zeros({', '.join(self._number(each, WHOLE) for each in shape)})", kind
+        if name == "argsort":
+            if said != ["kind='mergesort'"]:
                 self._refuse(
                     node, "np.argsort without kind='mergesort', which leaves open what becomes of equal numbers"
                 )
-            return f"$sorted({self._sortable(node, node.args[0])})", Array(WHOLE, 1)
-        if module == "np" and name == "searchsorted":
-            sides = [*node.args[2:], *(each.value for each in node.keywords if each.arg == "side")]
-            side = getattr(sides[0], "value", None) if sides else "left"
-            (text, kind), value = self._of(node.args[0]), self._number(node.args[1])
-            if (
-                side not in ("left", "right")
-                or len(sides) < len(node.keywords)
-                or kind not in (Array(REAL, 1), Array(WHOLE, 1))
-            ):
-                self._refuse(node, "np.searchsorted of that")
-            return f"$below({text}, {value}, {'true' if side == 'right' else 'false'})", WHOLE
-        if node.keywords:
-            self._refuse(node, "an argument by its name")
-        if module == "np" and name in ("zeros", "empty", "full"):
-            return self._array(node, name)
-        if name not in (*_ONE, *_TWO, *_TESTS, "argmax") or (module == "np" and name in (*_TWO, *_TESTS)):
-            self._refuse(node, f"{module}.{name}, which it does not know")
-        given = [self._of(each) for each in node.args]
-        if name == "argmax":
-            if module != "np" or len(given) != 1 or not isinstance(given[0][1], Array) or given[0][1].axes != 1:
-                self._refuse(node, f"{module}.argmax of that")
-            return f"$largest({given[0][0]})", WHOLE
-        if any(isinstance(kind, Array) for _, kind in given):
-            self._refuse(node, f"{module}.{name} of a whole array: write the loop")
-        if len(given) != (2 if name in _TWO else 1):
-            self._refuse(node, f"{module}.{name} of {len(given)} numbers")
-        for _, kind in given:
-            self._need(node, kind)
-        inside = ", ".join(text for text, _ in given)
-        if name in _TESTS:
-            return _TESTS[name].format(inside), TRUTH
-        kind = WHOLE if module == "math" and name in ("floor", "ceil") else REAL
-        return self._exact(f"{_IN_JAVASCRIPT.get(name, f'Math.{name}')}({inside})", kind), kind
-
-    def _array(self, node: Any, name: str) -> tuple[str, Any]:
-        """Return the text and the kind of a new array."""
-        shape = node.args[0].elts if isinstance(node.args[0], ast.Tuple) else [node.args[0]]
-        if not 1 <= len(shape) <= 3:
-            self._refuse(node, f"an array with {len(shape)} axes")
-        text = f"$zeros({', '.join(self._number(each, WHOLE) for each in shape)})"
-        value, kind = self._of(node.args[1]) if name == "full" else ("", REAL)
-        others = node.args[2:] if name == "full" else node.args[1:]
-        said = ast.unparse(others[0]) if others else {WHOLE: "int", TRUTH: "bool"}.get(kind, "float")
-        if said not in ("float", "np.float64", "int", "np.int64"):
-            self._refuse(node, f"an array of {said}")
-        if name == "full":
-            self._need(node, kind, WHOLE if "int" in said else REAL)
-            text = f"$filled({text}, +{value})"
-        return text, Array(WHOLE if "int" in said else REAL, len(shape))
+            return f"$sorted({self._sortable(node, first)})", Array(WHOLE, 1)
+        text, kind = self._of(first)
+        of_list = isinstance(kind, Array) and kind.axes == 1
+        if of_list and name == "argmax" and not said:
+            return f"$largest({text})", WHOLE
+        side = {"": "false", "'right'": "true", "side='right'": "true"}.get(", ".join(said[1:]))
+        if not (of_list and name == "searchsorted" and more and side):
+            self._refuse(node, f"np.{name} of that")
+        return f"$below({text}, {self._number(more[0])}, {side})", WHOLE
 
     def _sortable(self, node: Any, array: Any) -> str:
         text, kind = self._of(array)
@@ -763,27 +753,23 @@ def _whole(node: Any) -> int | None:
 _BUILT_IN = frozenset(["range", "max", "min", "pow", "abs", "int", "float", "bool", "len"])
 _WORDS = {
     "ListComp": "a comprehension",
-    "Lambda": "lambda",
-    "Dict": "a dictionary",
-    "List": "a list",
-    "JoinedStr": "an f-string",
-    "GeneratorExp": "a generator",
-    "Raise": "raise",
-    "Try": "try",
-    "With": "with",
-    "FunctionDef": "a function in a function",
-    "Starred": "a star",
-    "Set": "a set",
-    "Import": "import",
-    "ImportFrom": "import",
-    "Global": "global",
-    "Delete": "del",
     "SetComp": "a comprehension",
     "DictComp": "a comprehension",
-    "Yield": "yield",
-    "Assert": "assert",
+    "GeneratorExp": "a generator",
+    "Dict": "a dictionary",
+    "List": "a list",
+    "Set": "a set",
+    "JoinedStr": "an f-string",
+    "FunctionDef": "a function in a function",
+    "Starred": "a star",
+    "ImportFrom": "import",
     "Slice": "a slice",
 }
+
+
+def _word(node: Any) -> str:
+    """Return what a part of Python is called."""
+    return _WORDS.get(type(node).__name__, type(node).__name__.lower())
 
 
 def _said(kind: Any) -> str:

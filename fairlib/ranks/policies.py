@@ -30,10 +30,7 @@ from fairlib.ranks.game import RankBandit
 __all__ = [
     "Half",
     "learn",
-    "quick_dot",
-    "compare_with",
     "count_at_most",
-    "count_in_group",
     "ranks_in_groups",
     "rank_unseen",
     "fair_greedy_rule",
@@ -41,8 +38,6 @@ __all__ = [
     "fair_greedy",
     "fair_greedy_v2_rule",
     "fair_greedy_v2",
-    "Lists",
-    "sort_in_groups",
     "fair_greedy_rarely_rule",
     "fair_greedy_rarely",
     "gmf_rule",
@@ -125,24 +120,8 @@ def learn(regularizer: float, noise: float, rounds: int, past: Past, half: Half,
 
 # Rounding may differ with how the sum is split up; what is decided from it does not, see `count_at_most`.
 @helper(fastmath={"reassoc", "contract"})
-def quick_dot(x: Any, y: Any) -> float:
-    """Return the inner product of two vectors, summed in whatever order is fastest.
-
-    Parameters
-    ----------
-    x, y : ndarray, shape (d,)
-        The vectors.
-
-    Returns
-    -------
-    float
-        The inner product, up to rounding.
-
-    Examples
-    --------
-    >>> quick_dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
-    np.float64(11.0)
-    """
+def _quick_dot(x: Any, y: Any) -> float:
+    """Return the inner product of two vectors, summed in whatever order is fastest."""
     total = 0.0
     for i in range(x.size):
         total += x[i] * y[i]
@@ -150,27 +129,8 @@ def quick_dot(x: Any, y: Any) -> float:
 
 
 @helper(forceinline=False)
-def compare_with(estimate: Any, contexts: Any, longest: Any, reward: Any, low: Any, high: Any) -> None:
-    """Find the estimated rewards of this round, and how far around them `quick_dot` can't be trusted.
-
-    Parameters
-    ----------
-    estimate : ndarray, shape (d,)
-        The estimated parameter.
-    contexts : ndarray, shape (K, d)
-        The contexts of this round.
-    longest : ndarray, shape (1,)
-        The largest square of a context's length so far; updated.
-    reward, low, high : ndarray, shape (K,)
-        Receive the estimated rewards, and these less and plus the largest error of a past context's quick product.
-
-    Examples
-    --------
-    >>> reward, low, high = np.empty((3, 1))
-    >>> compare_with(np.array([2.0]), np.array([[3.0]]), np.zeros(1), reward, low, high)
-    >>> reward, high - low < 1e-13
-    (array([6.]), array([ True]))
-    """
+def _compare_with(estimate: Any, contexts: Any, longest: Any, reward: Any, low: Any, high: Any) -> None:
+    """Find the estimated rewards of this round, and how far around them `_quick_dot` can't be trusted."""
     for a in range(reward.size):
         reward[a] = dot(estimate, contexts[a])
         longest[0] = max(longest[0], dot(contexts[a], contexts[a]))
@@ -210,13 +170,13 @@ def count_at_most(estimate: Any, contexts: Any, past: Any, start: int, end: int,
     """
     k = counts.size
     value, reward, low, high = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
-    compare_with(estimate, contexts, longest, reward, low, high)
+    _compare_with(estimate, contexts, longest, reward, low, high)
     for a in range(k):
         counts[a] = 0.0
     for s in range(start, end):
         unsure = 0.0
         for a in range(k):  # without a branch, which the processor would guess wrong every other time
-            value[a] = quick_dot(estimate, past[s, a])
+            value[a] = _quick_dot(estimate, past[s, a])
             below = 1.0 if value[a] < low[a] else 0.0
             counts[a] += below
             unsure += (1.0 if value[a] <= high[a] else 0.0) - below
@@ -227,30 +187,8 @@ def count_at_most(estimate: Any, contexts: Any, past: Any, start: int, end: int,
 
 
 @helper
-def count_in_group(value: Any, group_of: Any, group: int, low: float, high: float) -> Any:
-    """Count the numbers of a group: all of them, those below `low`, and those from `low` to `high`.
-
-    Parameters
-    ----------
-    value : ndarray, shape (n,)
-        The numbers.
-    group_of : ndarray of int, shape (n,)
-        The group of each.
-    group : int
-        The group.
-    low, high : float
-        The ends.
-
-    Returns
-    -------
-    tuple of int
-        The counts.
-
-    Examples
-    --------
-    >>> count_in_group(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 1, 1, 1]), 1, 3.0, 3.5)
-    (3, 1, 1)
-    """
+def _count_in_group(value: Any, group_of: Any, group: int, low: float, high: float) -> Any:
+    """Count the numbers of a group: all of them, those below `low`, and those from `low` to `high`."""
     seen, below, within = 0, 0, 0
     for i in range(value.size):  # without a branch, so that the processor takes several at once
         mine = 1 if group_of[i] == group else 0
@@ -291,16 +229,16 @@ def ranks_in_groups(estimate: Any, now: Now, past: Past, start: int, end: int, l
     """
     k, d = now.contexts.shape
     reward, low, high, seen = np.empty(k), np.empty(k), np.empty(k), np.zeros(k)
-    compare_with(estimate, now.contexts, longest, reward, low, high)
+    _compare_with(estimate, now.contexts, longest, reward, low, high)
     all_rows, all_groups = past.contexts[start:end].reshape(-1, d), past.groups[start:end].reshape(-1)
     ranks[:] = 0.0
     for first in range(0, all_groups.size, 512):  # so few at a time that they stay in the cache for all arms
         rows, group_of = all_rows[first : first + 512], all_groups[first : first + 512]
         value = np.empty(group_of.size)
         for i in range(value.size):
-            value[i] = quick_dot(estimate, rows[i])
+            value[i] = _quick_dot(estimate, rows[i])
         for a in range(k):
-            mine, below, unsure = count_in_group(value, group_of, now.groups[a], low[a], high[a])
+            mine, below, unsure = _count_in_group(value, group_of, now.groups[a], low[a], high[a])
             if unsure > 0:  # one who has come before, say
                 for i in range(value.size):
                     if abs(value[i] - reward[a]) <= high[a] - low[a]:  # seldom, which the processor learns to guess
@@ -459,21 +397,8 @@ def fair_greedy_v2(
     return ContextPolicy("Fair-Greedy V2", fair_greedy_v2_rule, **settings)
 
 
-class Lists(NamedTuple):
-    """The estimated rewards of each group, one list after the other: memory of a rule.
-
-    Parameters
-    ----------
-    start, end : ndarray, shape (G,)
-        Where each group's list begins, and the first place after it.
-    values : ndarray, shape (T, K)
-        The lists, row after row.
-
-    Examples
-    --------
-    >>> Lists(np.zeros(2), np.zeros(2), np.zeros((3, 4))).values.size
-    12
-    """
+class _Lists(NamedTuple):
+    """The estimated rewards of each group, one list after the other: memory of a rule."""
 
     start: PerGroup
     end: PerGroup
@@ -481,30 +406,8 @@ class Lists(NamedTuple):
 
 
 @helper
-def sort_in_groups(estimate: Any, past: Past, start: int, end: int, lists: Lists) -> None:
-    """List the estimated rewards of all past candidates, group by group, each group's in order.
-
-    Parameters
-    ----------
-    estimate : ndarray, shape (d,)
-        The estimated parameter.
-    past : Past
-        The rounds so far.
-    start, end : int
-        The first row that counts, and the first after it that doesn't.
-    lists : Lists
-        Receives the rewards.
-
-    Examples
-    --------
-    >>> contexts, groups = np.array([[[1.0], [4.0]], [[3.0], [2.0]]]), np.array([[0, 1], [0, 0]])
-    >>> past = Past(contexts, groups, np.zeros(2, int), np.zeros(2))
-    >>> lists = Lists(np.zeros(2), np.zeros(2), np.zeros((2, 2)))
-    >>> sort_in_groups(np.array([2.0]), past, 0, 2, lists)
-    >>> lists.end, lists.values
-    (array([3., 4.]), array([[2., 4.],
-           [6., 8.]]))
-    """
+def _sort_in_groups(estimate: Any, past: Past, start: int, end: int, lists: _Lists) -> None:
+    """List the estimated rewards of all past candidates, group by group, each group's in order."""
     values, at = lists.values.reshape(-1), 0
     for group in range(lists.end.size):
         first = at
@@ -518,13 +421,13 @@ def sort_in_groups(estimate: Any, past: Past, start: int, end: int, lists: Lists
 
 
 @rule
-def fair_greedy_rarely_rule(growth, regularizer, noise, now, past, half: Half, due: Number, lists: Lists, rng, p):
+def fair_greedy_rarely_rule(growth, regularizer, noise, now, past, half: Half, due: Number, lists: _Lists, rng, p):
     """Choose as Fair-Greedy V2, with estimates that are kept until the data have grown by a factor."""
     if now.t >= max(due[0], 3.0):  # before round 3 there is nothing to learn from
         due[0] = max(now.t + 1.0, math.ceil(growth * now.t))
         start, end = (now.t - 1) // 2, now.t - 1
         learn(regularizer, noise, start, past, half, rng)
-        sort_in_groups(half.estimate, past, start, end, lists)
+        _sort_in_groups(half.estimate, past, start, end, lists)
     values = lists.values.reshape(-1)
     for a in range(p.size):
         first, last = int(lists.start[now.groups[a]]), int(lists.end[now.groups[a]])

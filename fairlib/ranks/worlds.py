@@ -20,7 +20,6 @@ __all__ = [
     "section_6",
     "mixed_draw",
     "mixed_groups",
-    "somebody",
     "people_draw",
     "noisy_people_draw",
     "employer",
@@ -281,31 +280,8 @@ def _groups(weights: ArrayLike, biases: ArrayLike, sd: float) -> tuple[dict[str,
 
 
 @helper
-def somebody(features: Any, first: float, last: float, rng: Any, x: Any) -> int:
-    """Take one of the people in some rows at random, and write their context.
-
-    Parameters
-    ----------
-    features : ndarray, shape (n, d)
-        The context of each person.
-    first, last : float
-        The first row of the group, and the first after it that is not.
-    rng : numpy.random.Generator
-        The stream of random numbers.
-    x : ndarray, shape (d,)
-        Receives the context.
-
-    Returns
-    -------
-    int
-        The row.
-
-    Examples
-    --------
-    >>> x = np.empty(1)
-    >>> somebody(np.array([[0.5], [0.7], [0.9]]), 1.0, 2.0, np.random.default_rng(0), x), x
-    (1, array([0.7]))
-    """
+def _somebody(features: Any, first: float, last: float, rng: Any, x: Any) -> int:
+    """Take one of the people in some rows at random, and write their context."""
     row = int(first) + int(rng.random() * (last - first))
     for i in range(x.size):
         x[i] = features[row, i]
@@ -315,14 +291,14 @@ def somebody(features: Any, first: float, last: float, rng: Any, x: Any) -> int:
 def people_draw(features, group_of, predicted, worth, first, last, rng, contexts, groups, means, rewards):
     """Take people at random, arm a from rows ``first[a]`` to ``last[a]``; the reward is the person's own."""
     for a in range(groups.size):
-        row = somebody(features, first[a], last[a], rng, contexts[a])
+        row = _somebody(features, first[a], last[a], rng, contexts[a])
         groups[a], means[a], rewards[a] = int(group_of[row]), predicted[row], worth[row]
 
 
 def noisy_people_draw(features, group_of, predicted, sd, first, last, rng, contexts, groups, means, rewards):
     """Take people at random as `people_draw` does; the reward is the predicted one, with normal noise."""
     for a in range(groups.size):
-        row = somebody(features, first[a], last[a], rng, contexts[a])
+        row = _somebody(features, first[a], last[a], rng, contexts[a])
         groups[a], means[a] = int(group_of[row]), predicted[row]
         rewards[a] = means[a] + sd * rng.standard_normal()
 

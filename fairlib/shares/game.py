@@ -91,32 +91,7 @@ class SharedBandit(Bandit):
         return arm_metrics(shares_metrics, shares=self.shares)
 
     def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, NDArray[np.float64]]) -> Result:
-        """Add the regret of Definition 4.
-
-        Parameters
-        ----------
-        rounds : ndarray, shape (R,)
-            The recorded rounds.
-        selected : ndarray, shape (runs, R, K)
-            How often each arm had been played.
-        reward : ndarray, shape (runs, R)
-            Reward collected so far.
-        sums : dict
-            What `metrics` has kept: `violation` and `deficit`.
-
-        Returns
-        -------
-        SharesResult
-            The result.
-
-        Examples
-        --------
-        >>> import fairlib as fl
-        >>> game = SharedBandit(fl.bernoulli([0.9, 0.5]), shares=[0.0, 0.25])
-        >>> kept = {"violation": np.zeros((1, 1)), "deficit": np.zeros((1, 1))}
-        >>> game.result(np.array([8]), np.array([[[5, 3]]]), np.zeros((1, 1)), kept).r_regret
-        array([[0.4]])
-        """
+        """Read off what a policy earned and lost, as `Bandit.result` does, with the r-regret."""
         quota = np.floor(np.outer(rounds, np.asarray(self.shares)) + 1e-9) - self.tolerance
         gaps = self.arms.means.max() - self.arms.means
         beyond = earned(selected - np.maximum(0, quota), gaps)
