@@ -172,8 +172,6 @@ def test_one_arm_and_one_round_is_too_little_for_a_bound_on_thompson_sampling():
         (ex.total_width, {"dimension": 200, "horizon": 1000}, {}),
         (rk.rank_error, {"groups": 200, "t": 100}, {"horizon": 1000, "failure": 0.1, "candidates": 1.0}),
         (rk.counted_from, {"game": PEOPLE, "horizon": 1000}, {"failure": 0.1, "alpha": 0.5}),
-        (rk.chance_of_each, {"arms": 200, "error": 0.001}, {}),
-        (rk.explored_from, {"arms": 200, "groups": 200}, {"failure": 0.1, "c": 0.5, "candidates": 1.0}),
         (rk.estimate_radius, {"game": PEOPLE, "t": 100}, {"failure": 0.1, "ridge": 0.1, "noise": 1e-3}),
         (rk.least_exploration, {"game": PEOPLE, "error": 0.0}, {}),
     ],

@@ -312,18 +312,18 @@ def counts(rounds: int, seen: Any, selected: Any, means: Any, count: PerArm, sam
         best[0] = max(best[0], means[a])
 
 
-def test_filled_by_runs_of_a_game() -> None:
+def test_filled_by_a_run_of_a_game() -> None:
     game, policy = fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.ucb1()
     given = []
 
-    def figure(rounds: int, count: Any, same: float, best: float, ghosts: Any) -> Figure:
-        given.append([count, *(each["count"] for each in ghosts)])
+    def figure(rounds: int, count: Any, same: float, best: float) -> Figure:
+        given.append(count)
         assert (same, best) == (0, 0.9)
         return plt.figure()
 
-    live = Live(counts, alt="{count[1]:.0f}", problem=game, policy=policy, horizon=50, runs=3, seed=4)
+    live = Live(counts, alt="{count[1]:.0f}", problem=game, policy=policy, horizon=50, seed=4)
     explore(figure, live=live, rounds=Slider("Rounds", [5, 50], start=50))
-    assert np.array_equal(given, [fl.simulate(game, policy, 50, runs=3, seed=4).selected[:, -1]])
+    assert np.array_equal(given, fl.simulate(game, policy, 50, seed=4).selected[:, -1])
     with pytest.raises(ValueError, match="rounds must be whole numbers from 1 to the horizon, 50"):
         explore(figure, live=live, rounds=Slider("Rounds", [5, 51]))
 
@@ -520,7 +520,6 @@ def test_what_the_page_cannot_compute_is_refused() -> None:
         (lambda ax: moving(ax.bar([1], [2]), top=["a"]), TypeError, "top must be the name of what is filled"),
         (lambda ax: moving(ax.bar([1, 2], 3), top=3), ValueError, "top must be a name or 2 numbers, one a bar"),
         (lambda ax: moving(ax.set_title(""), "$x$"), ValueError, "text must be one line without formulas"),
-        (lambda ax: moving(ax.set_title(""), "x", run=-1), ValueError, "run must be a whole number of at least 0"),
         (lambda ax: moving(ax.fill_between([1], [2]), low="low"), ValueError, "a band must be given x, low, high"),
     ],
 )

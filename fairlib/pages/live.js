@@ -5,39 +5,30 @@ const LONGEST = 5000; // ms without any news from a worker
 
 // In the worker, after the runtime and the script of the explorer.
 const serve = () => {
-  const { port1, port2 } = new MessageChannel();
-  const pause = () => new Promise((go) => { port1.onmessage = go; port2.postMessage(null); });
   const columns = (rows, [first, long]) =>
     long ? rows.map((row) => row.subarray(first, first + long)) : Float64Array.from(rows, (row) => row[first]);
-  let latest;
-  const work = async (asked) => {
-    const { id, shows, sliders, seed, runs, plays, several, sums } = asked;
-    for (let run = 0; run < runs; run++) {
-      const block = { params: Float64Array.from(shows.params), state: new Float64Array(shows.length), sliders };
-      if (plays) {
-        const each = plays.map((game) => {
-          $sessions[game.session]();
-          const made = $play(game, seed, run);
-          if (made.fault) throw new Error(`the game stops in round ${Math.abs(made.fault)}`);
-          const left = { selected: made.selected, reward: made.reward };
-          for (const name in sums) left[name] = columns(made.sums, sums[name]);
-          if (several) return left;
-          const { selected, observed, total, ridge } = made.block; // as the policy would see it next
-          return { ...left, t: game.rounds.at(-1) + 1, plays: selected, observed, total, ...ridge };
-        });
-        const [{ rounds, means = [] }] = plays;
-        Object.assign(block, { recorded: Float64Array.from(rounds), means: Float64Array.from(means) });
-        for (const name in each[0]) block[name] = several ? each.map((one) => one[name]) : each[0][name];
-      }
-      $shows(block);
-      postMessage({ id, run, filled: block.state });
-      await pause(); // whoever asks anew is heard between two runs
-      if (latest !== asked) return;
+  const work = ({ id, shows, sliders, seed, plays, several, sums }) => {
+    const block = { params: Float64Array.from(shows.params), state: new Float64Array(shows.length), sliders };
+    if (plays) {
+      const each = plays.map((game) => {
+        $sessions[game.session]();
+        const made = $play(game, seed, 0);
+        if (made.fault) throw new Error(`the game stops in round ${Math.abs(made.fault)}`);
+        const left = { selected: made.selected, reward: made.reward };
+        for (const name in sums) left[name] = columns(made.sums, sums[name]);
+        if (several) return left;
+        const { selected, observed, total, ridge } = made.block; // as the policy would see it next
+        return { ...left, t: game.rounds.at(-1) + 1, plays: selected, observed, total, ...ridge };
+      });
+      const [{ rounds, means = [] }] = plays;
+      Object.assign(block, { recorded: Float64Array.from(rounds), means: Float64Array.from(means) });
+      for (const name in each[0]) block[name] = several ? each.map((one) => one[name]) : each[0][name];
     }
+    $shows(block);
+    postMessage({ id, filled: block.state });
   };
   onmessage = ({ data }) => {
-    latest = data;
-    work(data).catch((error) => postMessage({ id: data.id, trouble: error.message }));
+    try { work(data); } catch (error) { postMessage({ id: data.id, trouble: error.message }); }
   };
 };
 
@@ -125,7 +116,7 @@ const move = (svg, part, values) => {
 
 const attach = (root) => {
   const data = JSON.parse(root.querySelector("script").textContent);
-  const { alt, shows, parts, runs, script, several, sums } = data;
+  const { alt, shows, parts, script, several, sums } = data;
   const picture = root.querySelector("img"), play = root.querySelector(".play");
   const luck = root.querySelector(".chance button"), lucky = root.querySelector(".chance output");
   const status = root.querySelector("[role=status]"), trouble = root.querySelector("[role=alert]");
@@ -172,27 +163,23 @@ const attach = (root) => {
     clearTimeout(watch);
     watch = setTimeout(() => stop("This takes too long, and was stopped."), LONGEST);
   };
-  const told = ({ data: { id, run, filled, trouble: why } }) => {
+  const told = ({ data: { id, filled, trouble: why } }) => {
     if (id !== under?.id) return;
     if (why) return stop(`This can't be computed: ${why}.`);
-    patience();
     const values = { ...under.setting };
     for (const [name, [first, rows, columns]] of Object.entries(shows.memory)) {
       const row = (i, long) => [...filled.subarray(first + i * long, first + (i + 1) * long)];
       values[name] = rows === undefined ? filled[first] : columns === undefined ? row(0, rows) : Array.from({ length: rows }, (_, i) => row(i, columns));
     }
-    if (!under.quiet) for (const part of parts) if (part.run === run) move(svg, part, values);
-    if (run === 0 && !under.quiet) {
+    if (!under.quiet) {
+      for (const part of parts) move(svg, part, values);
       picture.alt = said(alt, values);
+      picture.src = "data:image/svg+xml," + encodeURIComponent(new XMLSerializer().serializeToString(svg));
       if (loud) status.textContent = picture.alt;
     }
-    if (lucky) lucky.value = `seed ${seed}${run + 1 < runs ? `, ${run + 1} of ${runs} runs` : ""}`;
-    const last = run + 1 === runs;
-    if (!under.quiet && (run === 0 || last)) picture.src = "data:image/svg+xml," + encodeURIComponent(new XMLSerializer().serializeToString(svg));
-    if (last) {
-      under = null;
-      rest();
-    }
+    if (lucky) lucky.value = `seed ${seed}`;
+    under = null;
+    rest();
     if (next) send(next);
   };
   const send = (asked) => {
@@ -215,7 +202,7 @@ const attach = (root) => {
   const ask = (quiet = false) => {
     const now = setting(), id = ++ids, plays = data.plays?.map((play) => played(play, now));
     const numbers = data.sliders.map((slider, i) => (slider.named ? Number(sliders[i].value) : now[slider.name]));
-    const message = { id, shows, sliders: Float64Array.from(numbers), seed, runs, plays, several, sums };
+    const message = { id, shows, sliders: Float64Array.from(numbers), seed, plays, several, sums };
     const asked = { id, quiet, message, setting: now };
     if (under && !under.quiet) next = asked; // sent once there is news of what is under way, so that each move shows something
     else send(asked);

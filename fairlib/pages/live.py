@@ -45,7 +45,7 @@ _ENDS: dict[type[Artist], tuple[str, ...]] = {
 }
 
 
-def moving(artist: Any, text: str | None = None, run: int = 0, **ends: Any) -> Any:
+def moving(artist: Any, text: str | None = None, **ends: Any) -> Any:
     """Mark a part of a picture that follows the filled arrays.
 
     Parameters
@@ -55,8 +55,6 @@ def moving(artist: Any, text: str | None = None, run: int = 0, **ends: Any) -> A
         ``high``), a rectangle or bars (``left``, ``right``, ``bottom``, ``top``), or a text (``x``, ``y``).
     text : str, optional
         The words of a text, with the fields of `Live`'s ``alt``; they replace the text that was drawn.
-    run : int
-        The run that it shows, where there are several.
     **ends : str or array_like
         Where the part lies: the name of an array that is filled, or a place of one, such as ``"low"`` or ``"low[2]"``.
         Ends that are not given stay as drawn. A point that is nan is not drawn.
@@ -86,7 +84,7 @@ def moving(artist: Any, text: str | None = None, run: int = 0, **ends: Any) -> A
             if not isinstance(end, str) and end.shape != (len(artist),):
                 raise ValueError(f"{name} must be a name or {len(artist)} numbers, one a bar, not {checks.shown(end)}")
         for i, bar in enumerate(artist):
-            moving(bar, text, run, **{name: _one(end, i) for name, end in ends.items()})
+            moving(bar, text, **{name: _one(end, i) for name, end in ends.items()})
         return artist
     known = next((names for kind, names in _ENDS.items() if isinstance(artist, kind)), None)
     if known is None:
@@ -100,7 +98,7 @@ def moving(artist: Any, text: str | None = None, run: int = 0, **ends: Any) -> A
         raise ValueError(f"text must be one line without formulas, not {checks.shown(text)}")
     if isinstance(artist, FillBetweenPolyCollection) and len(ends) < 3:
         raise ValueError(f"a band must be given {', '.join(known)}, not only {', '.join(ends) or 'nothing'}")
-    artist._moving = text, checks.integer("run", run, 0), ends
+    artist._moving = text, ends
     return artist
 
 
@@ -132,9 +130,6 @@ class Live:
         says.
     rounds : array_like of int, optional
         Rounds to record, as for `simulate`.
-    runs : int
-        The number of runs: the first one fills the arguments that ``figure`` has by name, the others its argument
-        ``ghosts``.
     seed : int
         The seed at the start; the reader may ask for another.
     means : str, optional
@@ -152,8 +147,8 @@ class Live:
     >>> import fairlib as fl
     >>> def shows(power, square: fl.Number):
     ...     square[0] = 3.0**power
-    >>> Live(shows, alt="3 to the power {power:g} is {square:.0f}").runs
-    1
+    >>> Live(shows, alt="3 to the power {power:g} is {square:.0f}").seed
+    0
     """
 
     described_as = "a Live"
@@ -168,7 +163,6 @@ class Live:
         policy: Any = None,
         horizon: PositiveInt = 1,
         rounds: ArrayLike | None = None,
-        runs: Annotated[int, checks.Integer(1, 20)] = 1,
         seed: Annotated[int, checks.Integer(0)] = 0,
         means: str | None = None,
         **settings: Any,
@@ -179,7 +173,7 @@ class Live:
             raise ValueError("means can be changed only where there is a game on arms")
         checks.instance("means", means, str | None, "a string, what the means of the arms are called")
         self.shows, self.alt, self.problem, self.policy, self.settings = shows, alt, problem, policy, settings
-        self.horizon, self.runs = horizon, runs
+        self.horizon = horizon
         self.rounds = None if rounds is None else recorded_rounds(rounds, self.horizon)
         self.seed, self.means = seed, means
 
@@ -219,13 +213,13 @@ class Plays:
         problem = _made("problem", self.live.problem, setting)
         return [make_session(problem, _made("policy", policy, setting)) for policy in self._policies]
 
-    def played(self, setting: Mapping[str, Any], run: int, seen: bool = False) -> dict[str, Any]:
-        """Play a run; return its records by name and, if `seen`, what its rule has seen."""
+    def played(self, setting: Mapping[str, Any], seen: bool = False) -> dict[str, Any]:
+        """Play run 0; return its records by name and, if `seen`, what its rule has seen."""
         last = int(setting.get("rounds", self.rounds[-1]))
         rounds = np.array([*(t for t in self.rounds if t < last), last])
         games = self._ready(setting)
         runners = [make_runner(game, self.live.horizon, rounds, root(self.live.seed)) for game in games]
-        each = [self._recorded(runner, run) for runner in runners]
+        each = [self._recorded(runner) for runner in runners]
         left = {name: np.stack([one[name] for one in each]) if self.several else each[0][name] for name in each[0]}
         left["recorded"] = rounds
         if isinstance(games[0], ArmsSession):
@@ -237,12 +231,12 @@ class Plays:
             left |= after
         return left
 
-    def _recorded(self, runner: Runner, run: int) -> dict[str, Any]:
-        """Play a run of a game; return its records."""
+    def _recorded(self, runner: Runner) -> dict[str, Any]:
+        """Play run 0 of a game; return its records."""
         metrics, sizes, rounds = runner.game.metrics, runner.sizes, runner.recorded.size
         selected, reward = np.zeros((rounds, sizes["K"]), np.int64), np.zeros(rounds)
         sums = np.zeros((rounds, metrics.length(sizes)))
-        runner.play(run, selected, reward, sums, np.zeros(16, np.int64))
+        runner.play(0, selected, reward, sums, np.zeros(16, np.int64))
         return {"selected": selected, "reward": reward, **metrics.memory(sums, sizes)}
 
     def page(self) -> list[dict[str, Any]]:
@@ -336,7 +330,7 @@ class LiveFigure:
             whole = slider.named or slider.whole
             gives[name] = f"int(sliders[{i}])" if whole else f"sliders[{i}]"
         self.asked = ["params", "state", "sliders"]
-        sizes, tuples = ("runs",), dict[str, Any]()
+        sizes, tuples = ("T",), dict[str, Any]()
         self.axes: dict[str, int] = {}
         self.plays = None if live.problem is None else Plays(live, sliders)
         if self.plays is not None:
@@ -365,9 +359,9 @@ class LiveFigure:
     def sizes(self) -> dict[str, int]:
         """The sizes that memory may have, by name."""
         game = {} if self.plays is None else self.plays.start[0].sizes
-        return {"runs": self.live.runs, **game, "T": self.live.horizon}
+        return {**game, "T": self.live.horizon}
 
-    def filled(self, setting: Mapping[str, Any], run: int = 0) -> dict[str, Any]:
+    def filled(self, setting: Mapping[str, Any]) -> dict[str, Any]:
         """Return the filled arrays at a setting, by name."""
         state = self.bound_rule.state(self.sizes)
         sliders = np.array(
@@ -375,25 +369,23 @@ class LiveFigure:
         )
         block = {"params": self.bound_rule.numbers(self.sizes), "state": state, "sliders": sliders}
         if self.plays is not None:
-            block |= self.plays.played(setting, run, self.bound_rule.asks("seen") or self.bound_rule.asks("ridge"))
+            block |= self.plays.played(setting, self.bound_rule.asks("seen") or self.bound_rule.asks("ridge"))
         self.bound_rule.interpreted(*(block.get(name) for name in self.asked))
         blocks = self.bound_rule.memory(state, self.sizes)
         return {name: block if block.ndim else float(block) for name, block in blocks.items()}
 
     def __call__(self, **setting: Any) -> Figure:
         """Draw the picture at a setting."""
-        filled = [self.filled(setting, run) for run in range(self.live.runs)]
-        more = {"ghosts": filled[1:]} if len(filled) > 1 else {}
-        fig = self.figure(**setting, **filled[0], **more)
+        values = {**setting, **self.filled(setting)}
+        fig = self.figure(**values)
         if isinstance(fig, Figure):
             for i, artist in enumerate(_moving_in(fig)):
-                text, run, ends = artist._moving
-                values = {**setting, **filled[run]}
+                text, ends = artist._moving
                 artist.set_gid(f"m{i}")
                 if text is not None:
                     artist.set_text(format_text(text, values))
                 _check_ends(artist, ends, values)
-            fig.set_label(format_text(self.live.alt, {**setting, **filled[0]}))
+            fig.set_label(format_text(self.live.alt, values))
             self._drawn = fig
         return fig
 
@@ -411,7 +403,6 @@ class LiveFigure:
             "alt": live.alt,
             "shows": shows,
             "parts": [_part(artist) for artist in _moving_in(self._drawn)],
-            "runs": live.runs,
             "seed": live.seed,
             "script": scripts.live(self.bound_rule, self.asked, self.plays.sessions if self.plays else [], self.axes),
         }
@@ -471,9 +462,9 @@ def _value(named: str, values: Mapping[str, Any]) -> Any:
 
 def _part(artist: Any) -> dict[str, Any]:
     """Return the data with which the page moves a part: its name, its ends, and how numbers become places."""
-    text, run, given = artist._moving
+    text, given = artist._moving
     ends = _drawn(artist) | {name: end if isinstance(end, str) else end.tolist() for name, end in given.items()}
-    part: dict[str, Any] = {"id": artist.get_gid(), "run": run, "map": _map(artist)}
+    part: dict[str, Any] = {"id": artist.get_gid(), "map": _map(artist)}
     if isinstance(artist, Text):
         drawn = _drawn(artist)
         return part | {"text": text, "from": [drawn["x"], drawn["y"]], "to": [ends["x"], ends["y"]]}

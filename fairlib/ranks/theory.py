@@ -31,8 +31,6 @@ __all__ = [
     "constants",
     "rank_error",
     "counted_from",
-    "chance_of_each",
-    "explored_from",
     "least_exploration",
     "estimate_radius",
     "fair_greedy_bound",
@@ -338,84 +336,6 @@ def counted_from(
     log = np.log(game.groups * np.asarray(horizon, np.float64) / failure)
     counted: NDArray[np.float64] = 1 + float(game.by_chance) * 4 * log / ((1 - alpha) ** 2 * game.least)
     return counted
-
-
-@checked
-def chance_of_each(arms: Arms, error: Annotated[ArrayLike, checks.OneOrMany(0)]) -> NDArray[np.float64]:
-    r"""Return the least chance of each candidate if ranks are off by at most :math:`\epsilon` (equations 6 and 16).
-
-    Parameters
-    ----------
-    arms : int
-        Number K of candidates.
-    error : float or array_like
-        The error :math:`\epsilon`, one or many, at least 0.
-
-    Returns
-    -------
-    float or ndarray, shape of `error`
-        :math:`(1 - 2\epsilon)_+^K / K`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
-    Examples
-    --------
-    >>> chance_of_each(4, [0.0, 0.1]).round(4)
-    array([0.25  , 0.1024])
-    """
-    chance: NDArray[np.float64] = np.maximum(1 - 2 * np.asarray(error, np.float64), 0) ** arms / arms
-    return chance
-
-
-@checked
-def explored_from(
-    arms: Arms,
-    groups: PositiveInt,
-    *,
-    failure: OpenProbability,
-    c: Annotated[float, checks.Real(0, below=1)] = 0.5,
-    candidates: PositiveScale = 1.0,
-) -> float:
-    r"""Return the round from which each candidate's chance is at least c/K (Propositions 5.1 and E.2).
-
-    In a pool the round must also be at least 5, and at least the one that `counted_from` returns.
-
-    .. math:: 3 + \frac{8 \ln^{3/2}(5Ge/\delta)}{(1 - c^{1/K})^3 (\alpha q_K)^{3/2}}
-
-    Parameters
-    ----------
-    arms : int
-        Number K of candidates in a round, at least 2.
-    groups : int
-        Number G of groups.
-    failure : float
-        The probability that it ever fails is at most a quarter of this :math:`\delta`, which is in (0, 1).
-    c : float
-        The share of 1/K, in [0, 1).
-    candidates : float
-        As in `rank_error`.
-
-    Returns
-    -------
-    float
-        The round.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
-    Examples
-    --------
-    >>> round(explored_from(4, 4, failure=0.1))
-    31400
-    """
-    log = math.log(5 * groups * math.e / failure)
-    rounds: float = 3 + 8 * (log / candidates) ** 1.5 / (1 - c ** (1 / arms)) ** 3
-    return rounds
 
 
 @checked
