@@ -15,7 +15,7 @@ import fairlib as fl
 from fairlib import checks, delays, exposure, figures, ranks
 from fairlib.core import Ridge
 from fairlib.merit import exponential
-from fairlib.pages import Slider, explore
+from fairlib.pages import Slider
 
 SECTION = ranks.section_6()
 MASKED = np.ma.array([0.2, 0.9, 0.3], mask=[False, True, False])
@@ -125,11 +125,6 @@ NO_DELAY = "the delay 'own' must be a whole number of rounds of at least 0, or i
             lambda: fl.World(2, 2, lambda rng, now, contexts: None),
             TypeError,
             "^what draws a round may ask for rng, contexts, groups, means and rewards, not for now",
-        ),
-        (
-            lambda: explore(int, x=Slider("x", [1, 2])),
-            TypeError,
-            "^figure must be a function whose parameters can be read",
         ),
         (lambda: dataclasses.replace(SECTION, distributions=3), TypeError, "^distributions must be a list of"),
         (lambda: fl.simulate([0.5], fl.ucb1(), 10), TypeError, "problem must be a Bandit"),

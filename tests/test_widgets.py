@@ -136,7 +136,7 @@ def test_what_can_t_be_attacked_is_refused(shares: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"answer": " "}, "answer must say something, not ' '"),
+        ({"answer": " "}, "answer must be a string that says something, not ' '"),
         ({"high": 0}, "high must be"),
     ],
 )

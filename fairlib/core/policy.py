@@ -235,7 +235,7 @@ class Policy(BasePolicy, Pluggable):
             layout.readers += inner.readers
             cursors = f"cursors[{first} : {2 * layout.readers}]"
         engine = f"t, selected, observed, total, {cursors}, arms, rewards, rounds, chances, rng"
-        return f"Learner({prefix}flat, {layout.array(inner.numbers)}, {state}, {engine})"
+        return f"Learner({prefix}flat, {layout.array(inner)}, {state}, {engine})"
 
 
 @checked

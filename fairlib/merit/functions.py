@@ -225,7 +225,7 @@ class Merit(Pluggable):
         layout.functions |= {"MeritFunctions": MeritFunctions, "dinkelbach": dinkelbach}
         solve = f"{prefix}solve_flat" if "solve" in self._parts else "dinkelbach"
         ends = [layout.number(each) for each in (self.low, self.high, float(self.rising))]
-        numbers = [layout.array(inner.numbers), *ends]
+        numbers = [layout.array(inner), *ends]
         return f"MeritFunctions({prefix}value_flat, {prefix}best_flat, {solve}, {', '.join(numbers)})"
 
     def _look(self) -> None:

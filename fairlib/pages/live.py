@@ -28,7 +28,6 @@ from fairlib.engine.seeding import root
 from fairlib.engine.session import ArmsSession, make_session
 from fairlib.engine.simulate import recorded_rounds
 from fairlib.pages import scripts
-from fairlib.pages.sliders import check_sliders
 from fairlib.rules.bound_rule import BoundRule
 from fairlib.rules.rule import Array, Seen
 from fairlib.rules.signature import CallSignature
@@ -182,10 +181,6 @@ class Plays:
     """The games that a live picture plays: those at its `start`, and `sessions`, one for each script of the page."""
 
     def __init__(self, live: Live, sliders: Mapping[str, Any]) -> None:
-        checks.instance("live", live, Live, "a Live with a problem")
-        if live.problem is None:
-            raise ValueError("live must have a problem, or nothing is played")
-        check_sliders(sliders)
         if taken := [name for name in ("seed", "means") if name in sliders]:
             raise ValueError(
                 f"a slider of a game must not be named {taken[0]}, the name of the game's own {taken[0]} in links"
@@ -318,11 +313,7 @@ def _line(games: list[Any], horizon: int, points: Array, moved: list[str], order
 class LiveFigure:
     """A figure that is drawn from the filled arrays at each setting, and all that a page needs to do the same."""
 
-    @checked
-    def __init__(
-        self, figure: Annotated[Callable[..., Figure], checks.Function()], sliders: Mapping[str, Any], live: Live
-    ) -> None:
-        check_sliders(sliders)
+    def __init__(self, figure: Callable[..., Figure], sliders: Mapping[str, Any], live: Live) -> None:
         self.figure, self.sliders, self.live = figure, sliders, live
         self._drawn: Any = None
         gives = {}
@@ -418,10 +409,8 @@ def _lying(blocks: Mapping[str, Array]) -> dict[str, list[int]]:
     return {name: [int(block.flat[0]), *block.shape] for name, block in blocks.items()}
 
 
-@checked
-def format_text(text: Annotated[str, checks.Text()], values: Mapping[str, Any]) -> str:
+def format_text(text: str, values: Mapping[str, Any]) -> str:
     """Put numbers and words into a text; the page does the same."""
-    checks.instance("values", values, Mapping, "a dict of what the names stand for")
 
     def field(found: re.Match[str]) -> str:
         value, spec = _value(found[1] + found[2], values), found[3] or ""

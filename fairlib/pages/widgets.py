@@ -135,16 +135,13 @@ class Guess:
     @checked
     def __init__(
         self,
-        question: Annotated[str, checks.Text()],
-        answer: Annotated[str, checks.Text()],
+        question: Annotated[str, checks.Text(empty=False)],
+        answer: Annotated[str, checks.Text(empty=False)],
         low: Annotated[float, checks.Real()],
         high: float,
         step: Positive = 1.0,
         unit: Annotated[str, checks.Text()] = "",
     ) -> None:
-        for name, text in (("question", question), ("answer", answer)):
-            if not text.strip():
-                raise ValueError(f"{name} must say something, not {checks.shown(text)}")
         self.question, self.answer, self.unit = question, answer, unit
         self.low, self.step = low, step
         self.high = checks.real("high", high, above=self.low)

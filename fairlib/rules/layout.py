@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,9 +100,8 @@ class Layout:
         self._arrays: list[Any] = []
         # Of each setting: whether it is an array, and which of the arrays or of the slots are its own.
         self._settings: dict[str, list[tuple[bool, int, int]]] = {}
-        self._blocks: list[Any] = []
-        self._places: dict[str, int] = {}  # which block of memory has which name
-        self._single: set[str] = set()  # those that are one number, whatever the sizes
+        # Of each block of memory: its shape, given the sizes, and whether it is one number, whatever these are.
+        self._blocks: dict[str, tuple[Any, bool]] = {}
         self.readers = 0  # how many functions read the feedback, each on its own
 
     def text(self) -> str:
@@ -125,7 +124,7 @@ class Layout:
         return f"{source}[{'arm, ' if self.by_arm else ''}{len(self._slots) - 1}]"
 
     def array(self, value: Any, source: str = "params") -> str:
-        """Give an array, or a function of the sizes that returns it, a place; return its expression."""
+        """Give an array, or another layout's numbers, a place; return its expression."""
         if self.by_arm:
             first = len(self._slots)
             self._slots += list(value.T)
@@ -140,10 +139,7 @@ class Layout:
     ) -> str:
         """Give a block of memory a place; return its expression."""
         at = len(self._blocks)
-        self._blocks.append(shape)
-        self._places[name] = at
-        if single:
-            self._single.add(name)
+        self._blocks[name] = shape, single
         text = self._piece("state", "params", lambda place: place.blocks, at)
         return text + (self._shape([_at(shape, i) for i in range(axes)], "params") if axes > 1 else "")
 
@@ -166,7 +162,7 @@ class Layout:
 
     def _lie(self, sizes: Mapping[str, int]) -> tuple[list[Array], list[int]]:
         """Return the arrays, and where each begins."""
-        arrays = [each(sizes) if callable(each) else each for each in self._arrays]
+        arrays = [each.numbers(sizes) if isinstance(each, Layout) else each for each in self._arrays]
         return arrays, list(accumulate((each.size for each in arrays), initial=len(self._slots)))
 
     @property
@@ -185,7 +181,7 @@ class Layout:
         starts = [] if self.by_arm else self._lie(sizes)[1]
         found: dict[str, list[tuple[int, int]]] = {}
         for name, (as_array, first, last) in ((name, each) for name, all in self._settings.items() for each in all):
-            inner = getattr(self._arrays[first], "__self__", None) if as_array else None
+            inner = self._arrays[first] if as_array else None
             if isinstance(inner, Layout):
                 for part, ends in inner.places(sizes).items():
                     found[f"{name}.{part}"] = [(starts[first] + one, starts[first] + other) for one, other in ends]
@@ -199,16 +195,14 @@ class Layout:
 
     def memory(self, state: Array, sizes: Mapping[str, int]) -> dict[str, Array]:
         """Return the blocks of memory along the last axis of `state`, by their names; one number has no axis left."""
-        starts = self._starts(sizes)
-        shapes = {name: self._blocks[at](sizes) for name, at in self._places.items()}
-        return {
-            name: block.reshape((*state.shape[:-1], *(() if name in self._single else shapes[name])))
-            for name, at in self._places.items()
-            for block in [state[..., starts[at] : starts[at + 1]]]
-        }
+        found = {}
+        for (name, (shape, single)), ends in zip(self._blocks.items(), pairwise(self._starts(sizes)), strict=True):
+            axes = () if single else shape(sizes)
+            found[name] = state[..., slice(*ends)].reshape((*state.shape[:-1], *axes))
+        return found
 
     def _starts(self, sizes: Mapping[str, int]) -> list[int]:
-        return list(accumulate((math.prod(shape(sizes)) for shape in self._blocks), initial=0))
+        return list(accumulate((math.prod(shape(sizes)) for shape, _ in self._blocks.values()), initial=0))
 
 
 class _Place(NamedTuple):
