@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Annotated, Any
 
-import matplotlib as mpl
+import matplotlib.style
 import numpy as np
 from IPython.core.getipython import get_ipython
 from IPython.display import Markdown
@@ -95,6 +95,7 @@ def use_style() -> None:
 
     Examples
     --------
+    >>> import matplotlib as mpl
     >>> use_style()
     >>> mpl.rcParams["svg.fonttype"]
     'none'
@@ -112,37 +113,7 @@ def use_style() -> None:
         shell.run_line_magic("matplotlib", "inline")
         set_matplotlib_formats("svg")
     register_scale(_Linear)
-    mpl.rcParams.update(
-        {
-            "figure.figsize": (5.4, 3.5),  # small, so that its text is not, on a phone
-            "figure.facecolor": "#fcfcfb",
-            "axes.facecolor": "#fcfcfb",
-            "savefig.facecolor": "#fcfcfb",
-            "figure.constrained_layout.use": True,
-            "font.size": 12,
-            "font.family": ["sans-serif"],
-            "axes.titlesize": 13,
-            "axes.titlelocation": "left",
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.edgecolor": FAINT,
-            "axes.labelcolor": INK,
-            "text.color": INK,
-            "xtick.color": FAINT,
-            "ytick.color": FAINT,
-            "xtick.labelcolor": INK,
-            "ytick.labelcolor": INK,
-            "axes.grid": True,
-            "axes.axisbelow": True,
-            "grid.color": "#e4e4e1",
-            "grid.linewidth": 0.8,
-            "lines.linewidth": 2.0,
-            "legend.frameon": False,
-            "svg.fonttype": "none",
-            "svg.hashsalt": "fairlib",
-            "figure.dpi": 110,
-        }
-    )
+    matplotlib.style.use("fairlib.pages.book")
 
 
 @checked
