@@ -869,9 +869,12 @@ def compiled_already(x):
 
 
 def test_helpers_closures_and_lambdas_play_the_same_compiled_and_interpreted():
-    scale, thrice = 0.7, lambda x: 3.0 * x
+    scale, thrice, nothing = 0.7, lambda x: 3.0 * x, None
 
     def nested(x):
+        if nothing is not None:
+            return 0.0
+
         def within(y):
             return scale * y
 

@@ -42,31 +42,7 @@ class Entrant:
     as_proved: bool = False
 
     def __call__(self, game: Any, horizon: int) -> Policy | ContextPolicy:
-        """Return the policy for a game and a horizon.
-
-        Parameters
-        ----------
-        game : Bandit or ContextBandit
-            The game.
-        horizon : int
-            Number of rounds.
-
-        Returns
-        -------
-        Policy or ContextPolicy
-            The policy.
-
-        Raises
-        ------
-        TypeError, ValueError, AttributeError
-            If it does not fit the game.
-
-        Examples
-        --------
-        >>> from fairlib.arena import v1
-        >>> entrants["uniform"](v1["delays/paper"], 1000)
-        Policy('uniform', plays=3)
-        """
+        """Return the policy for a game and a horizon."""
         return self.make(game, horizon)
 
 

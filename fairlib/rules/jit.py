@@ -313,7 +313,7 @@ class _Copies:
             attributes = frozenset(step.name for step in names_used(function) if step.kind == "attribute")
             world |= {name: self.copy(value, attributes) for name, value in looked_up(function).items()}
             for name, cell in zip(code.co_freevars, cells, strict=True):
-                cell.cell_contents = world[name]
+                cell.cell_contents = world.get(name)  # None is not looked up
         return self.made[function]
 
     def _module(self, module: types.ModuleType, attributes: frozenset[str]) -> Any:
