@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from fairlib import checks
 from fairlib.checks import Horizons, PositiveInt, PositiveScale, UnitInterval, checked
-from fairlib.core import Bandit, Policy, check_no_delay, largest, mean_gaps, rule
-from fairlib.core.arms import BetaShape
+from fairlib.core import Bandit, Policy, largest, rule
+from fairlib.core.arms import BetaShape, check_no_delay, mean_gaps
 
 
 @rule

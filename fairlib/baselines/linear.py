@@ -9,18 +9,8 @@ from typing import Any
 import numpy as np
 
 from fairlib.checks import NonNegative, OpenProbability, PositiveScale, checked
-from fairlib.core import (
-    ContextPolicy,
-    Number,
-    Ridge,
-    any_of_the_best,
-    dot,
-    helper,
-    largest,
-    posterior_settings,
-    rule,
-    width,
-)
+from fairlib.core import ContextPolicy, Number, Ridge, any_of_the_best, dot, helper, largest, rule, width
+from fairlib.core.ridge import posterior_settings
 
 __all__ = [
     "posterior_draw",

@@ -7,10 +7,7 @@ from fairlib.core.arms import Delay as Delay
 from fairlib.core.arms import arm_metrics as arm_metrics
 from fairlib.core.arms import bernoulli as bernoulli
 from fairlib.core.arms import beta as beta
-from fairlib.core.arms import check_no_delay as check_no_delay
-from fairlib.core.arms import earned as earned
 from fairlib.core.arms import gaussian as gaussian
-from fairlib.core.arms import mean_gaps as mean_gaps
 from fairlib.core.contexts import ContextBandit as ContextBandit
 from fairlib.core.contexts import ContextPolicy as ContextPolicy
 from fairlib.core.contexts import Now as Now
@@ -27,7 +24,6 @@ from fairlib.core.result import Result as Result
 from fairlib.core.ridge import Ridge as Ridge
 from fairlib.core.ridge import absorb as absorb
 from fairlib.core.ridge import dot as dot
-from fairlib.core.ridge import posterior_settings as posterior_settings
 from fairlib.core.ridge import width as width
 from fairlib.core.steps import any_of_the_best as any_of_the_best
 from fairlib.core.steps import explore as explore
@@ -37,8 +33,6 @@ from fairlib.core.steps import share_out as share_out
 from fairlib.core.steps import take_turns as take_turns
 from fairlib.core.steps import try_each_once as try_each_once
 from fairlib.rules.bound_rule import BoundRule as BoundRule
-from fairlib.rules.bound_rule import describe_game as describe_game
-from fairlib.rules.bound_rule import format_setting as format_setting
 from fairlib.rules.jit import helper as helper
 from fairlib.rules.rule import Array as Array
 from fairlib.rules.rule import Feedback as Feedback

@@ -373,27 +373,7 @@ class Bandit:
 
 
 def earned(plays: ArrayLike, means: ArrayLike) -> Any:
-    """Return the total worth of some plays, to the same last bit whatever else is asked for.
-
-    The last bits of a matrix product depend on how many rows it has.
-
-    Parameters
-    ----------
-    plays : array_like, shape (..., K)
-        How often each arm is played.
-    means : array_like, shape (K,)
-        What a play of each arm is worth: its mean reward, or its gap.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        The sums.
-
-    Examples
-    --------
-    >>> earned([[3, 1], [0, 4]], [0.5, 0.25])
-    array([1.75, 1.  ])
-    """
+    """Return the total worth of some plays, to the same last bit whatever else is asked for: a matrix product is not."""
     return (np.asarray(plays) * np.asarray(means)).sum(axis=-1)
 
 
@@ -431,52 +411,14 @@ def arm_metrics(function: Any, **settings: Any) -> BoundRule:
 
 @checked
 def mean_gaps(game: Bandit) -> NDArray[np.float64]:
-    """Return by how much each mean is below the best, for rewards in [0, 1].
-
-    Parameters
-    ----------
-    game : Bandit
-        The game.
-
-    Returns
-    -------
-    ndarray, shape (K,)
-        The gaps, in units of reward.
-
-    Raises
-    ------
-    ValueError
-        If a mean is not in [0, 1].
-
-    Examples
-    --------
-    >>> mean_gaps(Bandit(bernoulli([0.75, 0.5])))
-    array([0.  , 0.25])
-    """
+    """Return by how much each mean is below the best, for rewards in [0, 1]."""
     mu = checks.vector("game.arms.means", game.arms.means, 0, 1)
     return mu.max() - mu
 
 
 @checked
 def check_no_delay(game: Bandit) -> None:
-    """Refuse a game with a delay, for which a bound is not proved.
-
-    Parameters
-    ----------
-    game : Bandit
-        The game.
-
-    Raises
-    ------
-    ValueError
-        If its rewards are seen late.
-
-    Examples
-    --------
-    >>> check_no_delay(Bandit(bernoulli([0.9, 0.5]), delay=Delay(lambda: 3, name="three")))
-    Traceback (most recent call last):
-    ValueError: game must have no delay, as the bound is for rewards that are seen at once, not 'three'
-    """
+    """Refuse a game with a delay, for which a bound is not proved."""
     if game.delay is not None:
         raise ValueError(
             f"game must have no delay, as the bound is for rewards that are seen at once, not {game.delay.name!r}"

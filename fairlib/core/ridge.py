@@ -147,26 +147,5 @@ def absorb(mean: Any, root: Any, x: Any, reward: float) -> None:
 
 @checked
 def posterior_settings(prior_sd: PositiveScale, reward_sd: PositiveScale) -> tuple[float, float]:
-    r"""Return the regularizer of the normal posterior of a linear model, and the standard deviation that scales it.
-
-    Parameters
-    ----------
-    prior_sd, reward_sd : float
-        Standard deviations of the prior of each coefficient and of the rewards, above 0.
-
-    Returns
-    -------
-    tuple of two float
-        The regularizer :math:`(\sigma / \sigma_0)^2`, and :math:`\sigma`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If one is not a number above 0.
-
-    Examples
-    --------
-    >>> posterior_settings(2.0, 1.0)
-    (0.25, 1.0)
-    """
+    """Return the regularizer of the normal posterior of a linear model, and the standard deviation that scales it."""
     return (reward_sd / prior_sd) ** 2, reward_sd

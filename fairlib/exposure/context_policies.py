@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.baselines.linear import posterior_draw
 from fairlib.checks import NonNegative, PositiveScale, UnitInterval, checked
-from fairlib.core import ContextPolicy, Ridge, dot, explore, helper, posterior_settings, rule, share_out, width
+from fairlib.core import ContextPolicy, Ridge, dot, explore, helper, rule, share_out, width
+from fairlib.core.ridge import posterior_settings
 from fairlib.merit import Box, Merit, MeritFunctions, best_in_box, cut, largest_merit, play_by_merit
 
 __all__ = [

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.checks import Horizons, NonNegative, OpenProbability, Positive, PositiveInt, PositiveScale, checked
-from fairlib.core import check_no_delay
+from fairlib.core.arms import check_no_delay
 from fairlib.exposure.game import ContextExposureBandit, ExposureBandit
 from fairlib.merit import Merit, merit_modulus
 

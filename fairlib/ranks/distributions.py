@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.checks import checked
-from fairlib.core import format_setting, helper
+from fairlib.core import helper
+from fairlib.rules.bound_rule import format_setting
 
 __all__ = ["RewardDistribution", "uniform_sum", "empirical", "flat", "rank"]
 

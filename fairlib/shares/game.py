@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.checks import NonNegative
-from fairlib.core import Bandit, BoundRule, Number, Result, arm_metrics, earned
+from fairlib.core import Bandit, BoundRule, Number, Result, arm_metrics
+from fairlib.core.arms import earned
 
 __all__ = ["SharesResult", "SharedBandit", "shares_metrics"]
 

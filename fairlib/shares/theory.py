@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.baselines.classic import ucb1_worst_case_bound
 from fairlib.checks import Horizons, NonNegative, PositiveInt, PositiveScale, checked
-from fairlib.core import check_no_delay, mean_gaps
+from fairlib.core.arms import check_no_delay, mean_gaps
 from fairlib.shares.game import SharedBandit, Shares, _below_one_in_k, _one_an_arm
 from fairlib.shares.policies import sighted_turns
 
