@@ -373,7 +373,7 @@ class Bandit:
 
 
 def earned(plays: ArrayLike, means: ArrayLike) -> Any:
-    """Return the total worth of some plays, to the same last bit whatever else is asked for: a matrix product is not."""
+    """Return the total worth of some plays, to the same last bit whatever else is asked for (no matrix product is)."""
     return (np.asarray(plays) * np.asarray(means)).sum(axis=-1)
 
 
