@@ -869,7 +869,8 @@ def compiled_already(x):
 
 
 def test_helpers_closures_and_lambdas_play_the_same_compiled_and_interpreted():
-    scale, thrice, nothing = 0.7, lambda x: 3.0 * x, None
+    scale, thrice = 0.7, lambda x: 3.0 * x
+    nothing: Any = None
 
     def nested(x):
         if nothing is not None:
