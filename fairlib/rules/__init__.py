@@ -38,5 +38,5 @@
 6. `play_rounds` (``engine/loops.py``) is compiled once for all policies, because the functions that it calls have the
    same types for all policies. It takes the addresses of these functions and one named tuple, `ArmsRun`, whose fields
    determine the call, Numba's types and the translator's types.
-7. For the pages, ``web/translate.py`` makes JavaScript from the same texts and from `play_rounds` itself.
+7. For the pages, ``pages/translate.py`` makes JavaScript from the same texts and from `play_rounds` itself.
 """
