@@ -5,20 +5,22 @@ examples are tried, others in each run; what fails is printed with a line that p
 """
 
 import dataclasses
+import math
 import os
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import zoo
 from hypothesis import assume, settings
 from hypothesis import strategies as st
+from scipy.special import ndtr
 
 import fairlib as fl
 from fairlib import contexts as co
 from fairlib import delays as de
-from fairlib import ranks as rk
 from fairlib.core.arms import beta_draw, gaussian_draw
-from fairlib.merit import clipped, exponential, power
+from fairlib.merit import Merit, clipped, exponential, power
 
 FULL = os.environ.get("PROPERTIES") == "full"
 
@@ -34,41 +36,60 @@ def numbers(low: float, high: float, size: int) -> st.SearchStrategy[list[float]
     return st.lists(each, min_size=size, max_size=size)
 
 
-LAWS = ["fixed", "geometric", "Pareto", "packet loss", "biased", "log-normal", "empirical"]
-MERITS = ["exponential", "power", "clipped"]
+MERITS: dict[str, st.SearchStrategy[Merit]] = {
+    "exponential": st.builds(
+        lambda steepness, low, wide: exponential(steepness, low, low + wide),
+        *(st.floats(0.1, 30), st.floats(-1, 0.5), st.floats(0.1, 1)),
+    ),
+    "power": st.builds(lambda tens, exponent: power(10**tens, exponent), st.floats(-2, 6), st.floats(1, 9)),
+    "clipped": st.builds(clipped, st.floats(0.01, 0.9)),
+}
+TIMES = st.lists(st.integers(0, 30) | st.just(np.inf), min_size=1, max_size=6)
 
 
-@st.composite
-def laws(draw, arms, kind=None):
-    """Draw a law of the delays of some arms, of one kind or of any."""
-    rounds = st.one_of(st.integers(0, 30), st.just(np.inf))
-    if kind is None:
-        kind = draw(st.sampled_from(LAWS))
-    if kind == "fixed":
-        return de.fixed(draw(st.lists(rounds, min_size=arms, max_size=arms)))
-    if kind == "geometric":
-        return de.geometric(draw(numbers(0.02, 1, arms)))
-    if kind == "Pareto":
-        return de.pareto(draw(numbers(0.1, 5, arms)))
-    if kind == "packet loss":
-        return de.packet_loss(draw(numbers(0, 1, arms)), draw(st.none() | numbers(0, 1, arms)))
-    if kind == "biased":
-        one, zero = (draw(st.lists(rounds, min_size=arms, max_size=arms)) for _ in range(2))
-        return de.biased(one, zero)
-    if kind == "log-normal":
-        return de.log_normal(draw(numbers(0.5, 50, arms)), draw(numbers(0.1, 3, arms)))
-    return de.empirical([draw(st.lists(rounds, min_size=1, max_size=6)) for _ in range(arms)])
+def rounds(arms: int) -> st.SearchStrategy[list[float]]:
+    """Draw how many rounds late each arm's rewards are, some of them for ever."""
+    return st.lists(st.integers(0, 30) | st.just(np.inf), min_size=arms, max_size=arms)
 
 
-@st.composite
-def merits(draw, kind):
-    """Draw a merit function of one kind, gentle or steep."""
-    if kind == "exponential":
-        low = draw(st.floats(-1, 0.5))
-        return exponential(draw(st.floats(0.1, 30)), low, low + draw(st.floats(0.1, 1)))
-    if kind == "power":
-        return power(10 ** draw(st.floats(-2, 6)), draw(st.floats(1, 2) | st.floats(2, 9)))
-    return clipped(draw(st.floats(0.01, 0.9)))
+class LawOf(NamedTuple):
+    """A kind of law: the laws of so many arms, and the chance that what an arm earns comes in time."""
+
+    laws: Callable[[int], st.SearchStrategy[de.Law]]
+    arrived: Callable[[Any, float, float], float]
+    """Given the arm's numbers, the mean of its rewards, which are 0 or 1, and the rounds that they may take."""
+
+
+LAWS = {
+    "fixed": LawOf(
+        lambda arms: st.builds(de.fixed, rounds(arms)),
+        lambda has, mean, time: time >= has["rounds"],
+    ),
+    "geometric": LawOf(
+        lambda arms: st.builds(de.geometric, numbers(0.02, 1, arms)),
+        lambda has, mean, time: -math.expm1(-time / has["scale"]) if has["scale"] > 0 else time >= 1,
+    ),
+    "Pareto": LawOf(
+        lambda arms: st.builds(de.pareto, numbers(0.1, 5, arms)),
+        lambda has, mean, time: -math.expm1(-has["index"] * math.log(time)) if time >= 1 else 0.0,
+    ),
+    "packet loss": LawOf(
+        lambda arms: st.builds(de.packet_loss, numbers(0, 1, arms), st.none() | numbers(0, 1, arms)),
+        lambda has, mean, time: mean * has["arrives"] + (1 - mean) * has["when_zero"],
+    ),
+    "biased": LawOf(
+        lambda arms: st.builds(de.biased, rounds(arms), rounds(arms)),
+        lambda has, mean, time: mean * (time >= has["when_one"]) + (1 - mean) * (time >= has["when_zero"]),
+    ),
+    "log-normal": LawOf(
+        lambda arms: st.builds(de.log_normal, numbers(0.5, 50, arms), numbers(0.1, 3, arms)),
+        lambda has, mean, time: float(ndtr((math.log(time + 1) - has["centre"]) / has["sigma"])),
+    ),
+    "empirical": LawOf(
+        lambda arms: st.builds(de.empirical, st.lists(TIMES, min_size=arms, max_size=arms)),
+        lambda has, mean, time: float(np.mean(has["delays"][: int(has["number"])] <= time)),
+    ),
+}
 
 
 def _arms(draw, arms, number, merit):
@@ -85,30 +106,19 @@ def _arms(draw, arms, number, merit):
 
 @st.composite
 def variants(draw, game):
-    """Draw a game of the same family: with other arms, shares and delays, or in another world."""
+    """Draw a game of the same family: with other arms and delays, in another world, and what its paper varies."""
+    changes: dict[str, Any] = {}
     if isinstance(game, fl.Bandit):
         size = game.arms.means.size  # a merit that asks for at most every round of so many arms does so of more
         number = draw(st.integers(2 if game.plays == 1 else size, size + 2))
-        changes: dict[str, Any] = {"arms": _arms(draw, game.arms, number, getattr(game, "merit", None))}
+        changes["arms"] = _arms(draw, game.arms, number, getattr(game, "merit", None))
         if game.delay is not None:
-            changes["delay"] = draw(laws(number))
-        if hasattr(game, "shares"):  # in thousandths, so that a plain loop can count without rounding
-            thousandths = st.integers(0, (1000 - 1) // number)
-            changes["shares"] = np.array(draw(st.lists(thousandths, min_size=number, max_size=number))) / 1000
-            changes["tolerance"] = float(draw(st.integers(0, 3)))
-        return dataclasses.replace(game, **changes)
-    if isinstance(game, rk.WeightedBandit):
-        groups, length = game.weights.shape
-        weights = [draw(numbers(0.5, 4, length)) for _ in range(groups)]
-        biases, sd = draw(numbers(-2, 8, groups)), draw(st.floats(0, 2))
-        if game.shares is None:
-            return rk.separate_groups(weights, biases, sd, draw(st.floats(0, 1)))
-        return rk.mixed_groups(weights, biases, sd, game.shares, draw(st.integers(2, 9)))
-    if game.world.draw.rule.function is co.sphere_draw:
+            changes["delay"] = draw(st.sampled_from(list(LAWS)).flatmap(lambda kind: LAWS[kind].laws(number)))
+    elif game.world.draw.rule.function is co.sphere_draw:
         parameter = draw(numbers(-0.7, 0.7, draw(st.integers(1, 5))))
-        world = co.sphere(draw(st.integers(2, 8)), parameter, draw(st.floats(0, 1)))
-        return dataclasses.replace(game, world=world)
-    return game  # people, and the rows of a table, are what they are
+        changes["world"] = co.sphere(draw(st.integers(2, 8)), parameter, draw(st.floats(0, 1)))
+    more = zoo.VARIED.get(type(game))  # people, and the rows of a table, are what they are
+    return more(draw, game, **changes) if more else dataclasses.replace(game, **changes)
 
 
 class Play(NamedTuple):

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers import both_ways, probabilities
+from helpers import probabilities
 from scipy.stats import beta, binom
 
 import fairlib as fl
@@ -24,16 +24,6 @@ GOOD = np.array([0, 0, 1, 1, 1, 0, 0])
 SEVEN = fl.bernoulli(MEANS)
 UNIT = {"low": 0, "high": 1, "minimum": 1}
 PAPER = [me.power(2, c) for c in (2, 4, 6, 8)] + [me.power(3.5, 4)]
-LAWS = [
-    de.fixed([0, 3, 200]),
-    de.geometric([0.05, 0.5, 1.0]),
-    de.pareto([0.3, 0.8, 1.0]),
-    de.packet_loss([0.3, 0.8, 1.0]),
-    de.packet_loss([0.2, 0.9, 1.0], [1.0, 0.3, 0.5]),
-    de.biased([50, 0, 7], [0, 50, 7]),
-    de.log_normal([10, 300, 1], [1.0, 3.0, 0.5]),
-    de.empirical([[0, 1, 5, 5], [2], [0, math.inf, 4]]),
-]
 
 
 def semi(delay=None, merit=MERIT):
@@ -42,13 +32,6 @@ def semi(delay=None, merit=MERIT):
 
 def biased(rounds):
     return de.biased(rounds * GOOD, rounds * (1 - GOOD))
-
-
-def draws(law, arm, rewards, rng):
-    """Return the delay of each reward of an arm, infinite where it is never seen."""
-    numbers = law.draw.numbers({"K": len(next(iter(law.settings.values())))})
-    late = np.array([law.draw.interpreted(numbers, arm, reward, rng) for reward in rewards], float)
-    return np.where(late < 0, math.inf, late)
 
 
 # Laws
@@ -66,19 +49,6 @@ def test_the_quantile_of_a_packet_loss_at_its_very_chance():
             assert law.quantiles(float(chance) + 1e-9, means).tolist() == [math.inf]
 
 
-@pytest.mark.parametrize("law", LAWS, ids=itertools.count())
-@pytest.mark.parametrize("q", [0.05, 0.3, 0.5, 0.75, 0.999, 1.0])
-def test_quantiles_are_those_of_the_draws(law, q):
-    rng = np.random.default_rng(1)
-    means = np.array([0.2, 0.5, 0.9])
-    late = law.quantiles(q, means)
-    for arm in range(3):
-        rewards = (rng.random(4000) < means[arm]).astype(float)
-        drawn = draws(law, arm, rewards, rng)
-        assert (drawn <= late[arm]).mean() >= q - 0.03
-        assert (drawn < late[arm]).mean() <= q + 0.03
-
-
 def test_quantiles_in_closed_form():
     """Equation (2) against the definition, where the distribution can be written down."""
     z = np.arange(1, 20_000)
@@ -94,38 +64,21 @@ def test_quantiles_in_closed_form():
 
 
 def test_pareto_delays_have_an_infinite_mean_and_a_modest_quantile():
-    law = de.pareto([0.01])
-    assert np.isinf(draws(law, 0, np.ones(2000), np.random.default_rng(2))).mean() > 0.5  # past counting
+    law, rng = de.pareto([0.01]), np.random.default_rng(2)
+    numbers = law.draw.numbers({"K": 1})
+    assert np.mean([law.draw.interpreted(numbers, 0, 1.0, rng) < 0 for _ in range(2000)]) > 0.5  # past counting
     assert law.quantiles(0.01, MEANS[:1])[0] == math.ceil(0.99**-100)
 
 
-def test_a_reader_s_own_law_arrives_when_it_says():
-    def on_mondays(week, reward):
-        return math.inf if reward > 0.5 else week
+@pytest.mark.parametrize("wrong", [math.nan, 0.5, -1.0])
+def test_a_law_that_goes_wrong_during_the_game_stops_it(wrong):
+    def seldom(rng):
+        return wrong if rng.random() < 1e-3 else 1.0
 
-    game = fl.Bandit(fl.bernoulli([0.5]), delay=fl.Delay(on_mondays, week=[7]))
-    steps = fl.trace(game, fl.uniform(), 300)
-    seen = [(int(step.seen.observed[0]), float(step.seen.total[0])) for step in steps]
-    assert seen[7][0] == 0
-    assert 90 < seen[-1][0] < 200
-    assert seen[-1][1] == 0  # no success ever arrives
-
-
-def test_a_law_that_goes_wrong_during_the_game_stops_it():
-    def seldom_nonsense(rng):
-        return math.nan if rng.random() < 1e-3 else 1.0
-
-    def seldom_half(rng):
-        return 0.5 if rng.random() < 1e-3 else 1.0
-
-    def seldom_negative(rng):
-        return -1.0 if rng.random() < 1e-3 else 1.0
-
-    for law in (seldom_nonsense, seldom_half, seldom_negative):
-        game = fl.Bandit(fl.bernoulli([0.5, 0.6]), delay=fl.Delay(law))
-        for play in (fl.simulate, lambda *how: list(fl.trace(*how))):
-            with pytest.raises(ValueError, match="the delay must be a whole number of rounds of at least 0"):
-                play(game, fl.uniform(), 20_000)
+    game = fl.Bandit(fl.bernoulli([0.5, 0.6]), delay=fl.Delay(seldom))
+    for play in (fl.simulate, lambda *how: list(fl.trace(*how))):
+        with pytest.raises(ValueError, match="the delay must be a whole number of rounds of at least 0"):
+            play(game, fl.uniform(), 20_000)
 
 
 # The game
@@ -157,38 +110,6 @@ def test_the_cap_is_sufficient_and_sharp():
         de.fcucb_d_fairness_bound(semi(merit=me.power(2.1, 4)), 1000, q=0.5)
     with pytest.raises(ValueError, match=r"no.* by more than a factor of 3"):
         de.fcts_d(me.exponential(2), 7, 3)
-
-
-def test_the_capped_fair_policy_is_the_only_one_of_its_kind():
-    """In proportion to merit below 1, and no arm at 1 deserves less than the others' rate gives."""
-    rng = np.random.default_rng(8)
-    for _ in range(500):
-        arms = int(rng.integers(2, 9))
-        plays, means = int(rng.integers(1, arms + 1)), rng.random(arms)
-        merit = me.exponential(float(rng.choice([1, 5, 20])))
-        p, f = me.fair_policy(merit, means, plays), merit(means)
-        assert p.sum() == pytest.approx(plays)
-        assert p.max() <= 1
-        below = p < 1 - 1e-12
-        if below.any():
-            rate = (p / f)[below]
-            assert np.ptp(rate) <= 1e-12 * rate.max()
-            assert (f[~below] * rate.mean() >= 1 - 1e-9).all()
-
-
-def test_the_regrets_against_a_plain_loop():
-    def turns(odd, even, seen, p):
-        for a in range(p.size):
-            p[a] = odd[a] if seen.t % 2 else even[a]
-
-    up, down = np.array([1, 0.5, 0.5, 0.2, 0.3, 0.25, 0.25]), np.array([0, 0, 1, 1, 1, 0, 0.0])
-    game = semi()
-    result = fl.simulate(game, fl.Policy("turns", turns, plays=3, odd=up, even=down), 100, runs=2, rounds=[100])
-    terms = [(game.optimal - p) @ MEANS for p in (up, down)]
-    assert terms[1] < 0 < terms[0]  # an unfair round can earn more than a fair one
-    assert result.reward_regret == pytest.approx(50 * terms[0])
-    assert result.signed_regret == pytest.approx(50 * sum(terms))
-    assert result.fairness_regret == pytest.approx(50 * sum(np.abs(game.optimal - p).sum() for p in (up, down)))
 
 
 def test_reward_regret_is_at_most_half_of_fairness_regret():
@@ -248,20 +169,6 @@ def test_what_arrives_was_played_and_the_truth_lies_between_the_two_estimates():
 # Rounding
 
 
-def test_dependent_rounding_has_exact_marginals_and_no_friends():
-    rng = np.random.default_rng(5)
-    p = me.fair_policy(MERIT, MEANS, 3)
-    together = np.zeros((7, 7))
-    n = 60_000
-    for _ in range(n):
-        chosen = de.dependent_rounding(p, rng)
-        assert chosen.size == 3
-        together[np.ix_(chosen, chosen)] += 1 / n
-    assert np.diag(together) == pytest.approx(p, abs=5 * math.sqrt(0.25 / n))
-    pairs = together[~np.eye(7, dtype=bool)]
-    assert (pairs <= np.outer(p, p)[~np.eye(7, dtype=bool)] + 5 * math.sqrt(0.25 / n)).all()
-
-
 def test_systematic_sampling_has_exact_marginals_and_some_pairs_never_meet():
     p = me.fair_policy(MERIT, MEANS, 3)
     together, chosen = np.zeros((7, 7)), np.zeros(3, np.int64)
@@ -273,19 +180,6 @@ def test_systematic_sampling_has_exact_marginals_and_some_pairs_never_meet():
     pairs = together[~np.eye(7, dtype=bool)]
     assert (pairs == 0).sum() >= 2  # neighbours on the line of length below 1
     assert (pairs > np.outer(p, p)[~np.eye(7, dtype=bool)] + 0.01).any()  # and others are friends
-
-
-@pytest.mark.parametrize(
-    "p", [[1.0, 0.0, 1.0], [0.5, 0.5], [0.25] * 4, [1.0, 0.3, 0.7, 0.0, 1.0]], ids=itertools.count()
-)
-def test_dependent_rounding_leaves_the_certain_alone(p):
-    rng = np.random.default_rng(6)
-    hits = np.zeros(len(p))
-    for _ in range(4000):
-        hits[de.dependent_rounding(np.array(p), rng)] += 1 / 4000
-    assert hits == pytest.approx(p, abs=0.05)
-    assert (hits[np.array(p) == 1] > 1 - 1e-9).all()
-    assert (hits[np.array(p) == 0] == 0).all()
 
 
 # The policies, line by line
@@ -360,9 +254,6 @@ def test_the_thompson_policies_draw_from_the_posteriors_of_their_boxes():
 
 def test_the_rivals():
     t, m = 58, np.maximum(OBSERVED, 1)
-    index = np.array(TOTAL) / m + np.sqrt(1.5 * math.log(t) / m)
-    got = probabilities(de.cucb_d(3), t, OBSERVED, TOTAL, selected=SELECTED)
-    assert sorted(np.flatnonzero(got)) == sorted(np.argsort(-index)[:3])
     counts = np.random.default_rng(3)
     for observed in counts.integers(0, 4, (100, 7)):
         total, each = observed * counts.random(7), np.maximum(observed, 1)
@@ -448,39 +339,9 @@ def test_recent_half_forgets_a_delay_that_is_older_than_half_of_the_game():
     assert fl.paired_t(regret["FCUCB-D"], regret["recent half"]) > 3
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        de.fcucb_d(MERIT, 7, 3),
-        de.fcucb_d(me.clipped(0.4), 7, 3),
-        de.fcts_d(MERIT, 7, 3),
-        de.op_fcucb_d(MERIT, 7, 3),
-        de.op_fcts_d(MERIT, 7, 3),
-        de.two_box(MERIT, 7, 3, 300),
-        de.recent_half(MERIT, 7, 3),
-        de.cucb_d(3),
-        de.mp_ts_d(3),
-        de.fgreedy_d(MERIT, 7, 3, 0.1),
-    ],
-    ids=itertools.count(),
-)
-def test_policies_conform(policy):
-    fl.check_policy(policy)
-
-
 def test_a_law_is_named_by_its_number_where_all_arms_have_the_same():
     laws = [de.geometric([0.1, 0.1]), de.fixed([3, 2]), de.pareto([1.5, 1.5]), de.packet_loss([0.5, 0.25])]
     assert [law.name for law in laws] == ["geometric 0.1", "fixed", "Pareto 1.5", "packet loss"]
-
-
-@pytest.mark.parametrize("delay", [None, de.geometric([0.05] * 7), de.packet_loss([0.4] * 7)], ids=itertools.count())
-@pytest.mark.parametrize("make", [de.fcucb_d, de.fcts_d], ids=itertools.count())
-def test_fair_policies_converge_where_the_delay_tells_nothing(make, delay):
-    game = semi(delay)
-    result = fl.simulate(game, make(MERIT, 7, 3), 60_000, runs=5, rounds=[30_000, 60_000])
-    assert np.diff(result.fairness_regret, axis=1).mean() / 30_000 < 0.08
-    late = np.diff(result.selected, axis=1)[:, 0].mean(axis=0) / 30_000
-    assert late == pytest.approx(game.optimal, abs=0.02)
 
 
 # Against the authors' public code
@@ -539,19 +400,6 @@ def published(learner, world):
     return fl.Policy(learner.name, as_published, plays=3, learner=learner, means=MEANS, **settings)
 
 
-def test_the_start_of_the_public_code_adds_one_play_of_each_arm_and_counts_none():
-    def clock(seen, p):
-        p[:] = seen.observed + seen.selected / 8
-        p /= p.sum() / 3
-
-    game = semi(fl.Delay(one_round_early, probability=[1.0] * 7))
-    policy = fl.Policy("clock", clock, plays=3)
-    for step in itertools.islice(fl.trace(game, published(policy, "biased"), 9, seed=2), 9):
-        assert step.seen.selected.sum() == 3 * (step.t - 1)  # the engine's own counts are as they were
-        assert (step.p > 0).all()  # each arm has been seen to be played once
-    fl.check_policy(published(de.fcts_d(MERIT, 7, 3), "geometric"))
-
-
 @pytest.mark.parametrize("case", list(PUBLIC), ids=" ".join)
 def test_with_the_settings_of_the_public_code_the_regrets_are_its_own(case):
     """Its radii, its uncounted first plays, its feedback one round early: means within three joint standard errors.
@@ -598,8 +446,6 @@ def test_a_late_start_takes_turns_and_then_tells_the_learner_that_it_is_round_1(
         for policy, t in ((late, 58), (learner, 55))
     )
     assert np.array_equal(got, alone)
-    both_ways(semi(de.geometric([0.05] * 7)), late, 300, seed=3)
-    fl.check_policy(late)
 
 
 # The lemmas
@@ -785,20 +631,6 @@ def test_what_is_under_way_is_as_much_as_the_propositions_say(delay, rho):
         assert total <= truncated
 
 
-def test_from_means_to_shares():
-    """Equation (33) without its spare factor L (erratum E-D8)."""
-    rng = np.random.default_rng(11)
-    largest = 0.0
-    for _ in range(5000):
-        truth, guess = rng.random(7), rng.random(7)
-        if rng.random() < 0.5:
-            guess = np.clip(truth + rng.normal(0, 0.05, 7), 0, 1)
-        p, best = me.fair_policy(MERIT, guess, 3), me.fair_policy(MERIT, truth, 3)
-        bound = 2 * MERIT.lipschitz / MERIT.minimum * (p @ np.abs(guess - truth))
-        largest = max(largest, np.abs(p - best).sum() / bound)
-    assert 0.1 < largest <= 1
-
-
 @pytest.mark.parametrize(("u", "v"), [(1, 1), (2, 2), (2, 20), (3, 50), (40, 7)], ids=itertools.count())
 def test_beta_variables_are_subgaussian(u, v):
     """Lemma 15 as an upper bound, by quadrature; it is optimal for u = v only (erratum E-D14)."""
@@ -854,40 +686,6 @@ def test_a_steeper_merit_raises_the_reward_regret_of_fcts_d():
 
 
 # The bounds
-
-
-LATE = {
-    "none": None,
-    "fixed": de.fixed([100] * 7),
-    "geometric": de.geometric([0.05] * 7),
-    "loss": de.packet_loss([0.5] * 7),
-    "Pareto": de.pareto([0.6] * 7),
-    "tells": biased(300),
-}
-PROVED = {
-    "FCUCB-D": (de.fcucb_d, de.fcucb_d_reward_bound, de.fcucb_d_fairness_bound),
-    "FCTS-D": (de.fcts_d, de.fcts_d_reward_bound, de.fcts_d_fairness_bound),
-    "OP-FCUCB-D": (de.op_fcucb_d, de.op_fcucb_d_reward_bound, de.op_fcucb_d_fairness_bound),
-    "OP-FCTS-D": (de.op_fcts_d, de.op_fcts_d_reward_bound, de.op_fcts_d_fairness_bound),
-}
-# One is empty: where half of the feedback is lost, OP-FCUCB-D's bound on reward is linear, steeper than the worst.
-SAYS = [(late, name) for late in LATE for name in PROVED if name.startswith("OP") or late != "tells"]
-
-
-@pytest.mark.parametrize(("late", "name"), SAYS, ids=itertools.count())
-def test_the_bounds_hold_where_they_say_something(late, name):
-    """Theorems 6 to 9, with a merit so gentle and a game so long that playing the worst arms breaks them."""
-    horizon, merit = 150_000, me.power(0.01, 1)
-    game = semi(LATE[late], merit)
-    make, *bounds = PROVED[name]
-    result = fl.simulate(game, make(merit, 7, 3), horizon, runs=2, rounds=[horizon])
-    worst = game.optimal - np.array([1, 1, 0, 0, 0, 0, 1])
-    rivals = horizon * (worst @ MEANS), horizon * np.abs(worst).sum()
-    regrets = result.reward_regret, result.fairness_regret
-    for bound, regret, rival in zip(bounds, regrets, rivals, strict=True):
-        least = float(bound(game, horizon, q=float(de.best_quantile(bound, game, horizon))))
-        assert regret.mean() <= least
-        assert (least < rival) != (bound is de.op_fcucb_d_reward_bound and late == "loss")
 
 
 @pytest.mark.parametrize(("arms", "plays", "rho"), [(7, 3, 3.0), (4, 2, 3.0), (6, 1, 9.0)], ids=itertools.count())
@@ -1003,45 +801,25 @@ def test_two_worlds_that_no_learner_can_tell_apart():
 
 def test_a_delay_that_knows_no_arms_is_tried_on_the_first():
     assert fl.Delay(lambda arm: -float(arm)).arms is None
-    with pytest.raises(ValueError, match=r"arm 1, reward 0"):
-        fl.Delay(lambda arm, late: late - 2.0 * arm, late=[1.0, 1.0])
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "sentence"),
     [
-        (lambda: de.SemiBandit(SEVEN, plays=8, merit=MERIT), ValueError, "plays must be a whole number from 1 to 7"),
-        (lambda: de.SemiBandit(SEVEN, plays=0, merit=MERIT), ValueError, "plays must be a whole number from 1 to 7"),
-        (lambda: de.fcucb_d(MERIT, 3, 4), ValueError, "plays must be a whole number from 1 to 3"),
-        (lambda: de.op_fcucb_d(me.exponential(0.1, 0.5, 1), 7, 3), ValueError, "merit must be for means in"),
-        (lambda: de.packet_loss([0.5, 0.5], [0.5]), ValueError, "when_zero must have 2 numbers"),
-        (lambda: de.biased([6000], [0, 1]), ValueError, "when_zero must have 1 numbers"),
-        (lambda: de.log_normal([1, 2], [1]), ValueError, "spread must have 2 numbers"),
-        (lambda: de.empirical([[1], []]), ValueError, r"delays\[1\] must be a list of at least one delay"),
-        (lambda: de.empirical([[1], [-2]]), ValueError, r"delays\[1\] must be whole numbers"),
-        (
-            lambda: fl.Delay(one_round_early, probability=0.05),
-            ValueError,
-            "probability must have a number for each arm",
-        ),
-        (lambda: semi(de.fixed([1, 2])), ValueError, "delay must be of 7 arms, not 2"),
-        (lambda: semi(fl.Delay(one_round_early, probability=[1] * 7)).quantiles(0.5), TypeError, "delay must be a law"),
-        (lambda: de.best_quantile("best", semi(), 9), TypeError, "bound must be a function, such as fcucb_d_fairness"),
-        (lambda: me.fair_policy(MERIT, MEANS, 8), ValueError, "plays must be"),
-        (lambda: me.fair_policy(MERIT, [0.5, 1.5], 1), ValueError, "means must be numbers in"),
-        (
-            lambda: de.dependent_rounding(np.array([0.5, 0.6]), np.random.default_rng(0)),
-            ValueError,
-            "sum to a whole number",
-        ),
-        (lambda: de.dependent_rounding(np.array([1.5, 0.5]), np.random.default_rng(0)), ValueError, "numbers in"),
-        (lambda: fl.simulate(semi(), fl.uniform(2), 10), ValueError, "policy.plays must be the problem's 3, not 2"),
-        (lambda: fl.simulate(semi(), de.fcts_d(MERIT, 8, 3), 10), ValueError, "made for 8 arms"),
+        (lambda: de.fcucb_d(MERIT, 3, 4), "plays must be a whole number from 1 to 3"),
+        (lambda: de.op_fcucb_d(me.exponential(0.1, 0.5, 1), 7, 3), "merit must be for means in"),
+        (lambda: de.packet_loss([0.5, 0.5], [0.5]), "when_zero must have 2 numbers"),
+        (lambda: de.log_normal([1, 2], [1]), "spread must have 2 numbers"),
+        (lambda: de.empirical([[1], []]), r"delays\[1\] must be a list of at least one delay"),
+        (lambda: de.empirical([[1], [-2]]), r"delays\[1\] must be whole numbers"),
+        (lambda: semi(fl.Delay(one_round_early, probability=[1] * 7)).quantiles(0.5), "delay must be a law"),
+        (lambda: de.dependent_rounding(np.array([0.5, 0.6]), np.random.default_rng(0)), "sum to a whole number"),
+        (lambda: fl.Delay(lambda arm, late: late - 2.0 * arm, late=[1.0, 1.0]), "arm 1, reward 0"),
     ],
     ids=itertools.count(),
 )
-def test_refused(call, error, message):
-    with pytest.raises(error, match=message):
+def test_refused(call, sentence):
+    with pytest.raises((TypeError, ValueError), match=sentence):
         call()
 
 

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers import probabilities, ramp
+from helpers import probabilities
 from scipy.integrate import dblquad
 from scipy.stats import beta, norm
 
@@ -27,17 +27,6 @@ def fixed(shares, p):
 
 
 @named
-def test_both_regrets_against_a_plain_loop(merit):
-    p = np.array([0.4, 0.3, 0.2, 0.1])
-    game = ex.ExposureBandit(fl.bernoulli(MEANS), merit=merit)
-    rounds = np.array([1, 10, 200])
-    result = fl.simulate(game, fl.Policy("fixed", fixed, shares=p), 200, runs=2, rounds=rounds)
-    optimal = merit(MEANS) / merit(MEANS).sum()
-    assert result.reward_regret == pytest.approx(np.tile(rounds * ((optimal - p) @ MEANS), (2, 1)))
-    assert result.fairness_regret == pytest.approx(np.tile(rounds * np.abs(optimal - p).sum(), (2, 1)))
-
-
-@named
 def test_fairx_ucb_plays_by_the_most_favourable_means_of_its_box(merit):
     policy = ex.fairx_ucb(merit, width=0.4)
     observed, total = np.array([4, 9, 25]), np.array([4.0, 3.0, 10.0])
@@ -45,18 +34,6 @@ def test_fairx_ucb_plays_by_the_most_favourable_means_of_its_box(merit):
     mu = me.optimistic_means(merit, np.clip(mean - w, 0, 1), np.clip(mean + w, 0, 1))
     assert probabilities(policy, 39, observed, total) == pytest.approx(me.fair_policy(merit, mu))
     assert probabilities(policy, 3, [1, 0, 0], [1, 0, 0]).tolist() == [0, 1, 0]
-
-
-def test_more_width_is_more_optimism():
-    """No box inside the box has a higher value, so that the value grows with the width."""
-    merit, observed, total = me.exponential(4), np.array([4, 9, 25]), np.array([3.0, 3.0, 10.0])
-    values = []
-    for width in (0.0, 0.1, 0.3, 1.0):
-        w = width / np.sqrt(observed)
-        mu = me.optimistic_means(merit, np.clip(total / observed - w, 0, 1), np.clip(total / observed + w, 0, 1))
-        values.append(me.fair_policy(merit, mu) @ mu)
-    assert values == sorted(values)
-    assert values[0] < values[-1]
 
 
 @named
@@ -73,23 +50,6 @@ def test_fairx_ts_plays_by_merit_on_average_over_the_posterior():
         lambda y, x: beta.pdf(x, 6, 2) * beta.pdf(y, 2, 5) / (1 + math.exp(3 * (y - x))), 0, 1, 0, 1, epsabs=1e-6
     )[0]
     assert np.mean(draws) == pytest.approx(exact, abs=4 * np.std(draws) / math.sqrt(20_000))
-
-
-@pytest.mark.parametrize(
-    "make",
-    [lambda m: ex.fairx_ucb(m, 0.05), ex.fairx_ts, lambda m: ex.fairx_eg(m, 0)],
-    ids=["UCB", "TS", "EG"],
-)
-def test_all_three_converge_to_the_optimal_fair_policy_and_ucb1_does_not(make):
-    game = ex.ExposureBandit(fl.bernoulli(MEANS), merit=me.exponential(4))
-    result = fl.simulate(game, make(game.merit), 100_000, runs=10, rounds=[50_000, 100_000])
-    late = np.diff(result.selected, axis=1)[:, 0].mean(axis=0) / 50_000
-    assert late == pytest.approx(game.optimal, abs=0.01)
-    growth = np.diff(result.fairness_regret, axis=1).mean() / 50_000
-    assert growth < 0.02
-    unfair = fl.simulate(game, fl.ucb1(), 100_000, rounds=[50_000, 100_000])
-    assert np.diff(unfair.fairness_regret).mean() / 50_000 > 0.5
-    assert unfair.reward_regret[0, -1] < 0  # an unfair policy can earn more than the optimal fair one
 
 
 @named
@@ -113,28 +73,6 @@ def test_the_bounds_are_the_formulas():
         game = ex.ExposureBandit(fl.bernoulli([0.9, 0.5, 0.1]), merit=merit)
         bound = ex.fairx_ucb_fairness_bound(game, 5000, failure=0.2)
         assert bound == pytest.approx(6 + 4 * steepness * common)
-
-
-def test_the_confidence_box_holds_the_means_as_often_as_it_should():
-    """Lemma A.4.1, on paths that the policy itself chooses."""
-    means, horizon, failure = np.array([0.7, 0.5, 0.2]), 2000, 0.1
-    merit = me.exponential(2)
-    width = ex.fairx_ucb_width(3, horizon, failure=failure)
-    policy = ex.fairx_ucb(merit, width)
-    outside = 0
-    for seed in range(20):
-        misses = []
-        for step in fl.trace(fl.Bandit(fl.bernoulli(means)), policy, horizon, seed=seed):
-            n = step.seen.observed
-            if n.min() > 0:
-                misses.append((np.abs(step.seen.total / n - means) > width / np.sqrt(n)).any())
-                assert step.memory["box.low"] == pytest.approx(np.maximum(step.seen.total / n - width / np.sqrt(n), 0))
-        assert len(misses) == horizon - 3
-        outside += any(misses)
-    assert outside / 20 <= failure / 2 + 0.1
-
-
-RAMP = ramp(1.0)
 
 
 def test_the_lower_bound_is_two_games_that_look_alike():
@@ -277,27 +215,6 @@ def test_a_mean_drawn_outside_the_range_counts_as_its_end():
     assert p == pytest.approx([1 / (1 + math.exp(-2)), 1 / (1 + math.exp(2))])
 
 
-def test_the_bayesian_bounds_hold_on_average_over_the_prior():
-    arms, horizon, draws = 4, 400, 300
-    rng = np.random.default_rng(8)
-    fairness, reward, widths = [], [], []
-    for i in range(draws):
-        game = ex.ExposureBandit(fl.gaussian(rng.normal(size=arms)), merit=RAMP)
-        result = fl.simulate(game, ex.fairx_ts_gaussian(RAMP), horizon, seed=i, rounds=[horizon])
-        fairness.append(result.fairness_regret[0, 0])
-        reward.append(result.reward_regret[0, 0])
-        widths.append(sum((1 / np.sqrt(np.arange(1, n + 1))).sum() for n in result.selected[0, 0]))
-    assert max(widths) <= 2 * math.sqrt(arms * horizon)
-    assert np.mean(fairness) <= ex.fairx_ts_fairness_bound(game, horizon)
-    assert np.mean(reward) <= ex.fairx_ts_reward_bound(arms, horizon)
-    # The steps of both proofs, with what the games showed instead of their worst case.
-    beta_ = math.sqrt(2 * math.log(arms * horizon))
-    rest = arms * horizon * 2 * (norm.pdf(beta_) - beta_ * norm.sf(beta_))
-    assert np.mean(fairness) <= 2 * ((math.sqrt(2 / math.pi) + beta_) * np.mean(widths) + rest)
-    assert np.mean(reward) <= beta_ * np.mean(widths) + rest / 2
-    assert rest <= 1 / (math.sqrt(2 * math.pi) * math.log(arms * horizon))
-
-
 def test_the_bayesian_bounds_are_the_sums_of_the_proofs():
     for arms, horizon in ((2, 1), (3, 5000)):
         cut = math.sqrt(2 * math.log(arms * horizon))
@@ -308,24 +225,6 @@ def test_the_bayesian_bounds_are_the_sums_of_the_proofs():
             assert ex.fairx_ts_fairness_bound(game, horizon) == pytest.approx(fair)
         assert ex.fairx_ts_reward_bound(arms, horizon) == pytest.approx(cut * widths + beyond)
         assert norm.pdf(cut) - cut * norm.sf(cut) <= norm.pdf(cut) / cut**2
-
-
-def test_the_posterior_is_what_makes_the_decomposition_exact():
-    """Lemma A.8.1 on arms: given the past, the fair policies of the truth and of the sample are alike in law."""
-    arms, horizon = 2, 6
-    rng = np.random.default_rng(12)
-    policy = ex.fairx_ts_gaussian(RAMP)
-    own, true = [], []
-    for i in range(4000):
-        game = ex.ExposureBandit(fl.gaussian(rng.normal(size=arms)), merit=RAMP)
-        *_, last = fl.trace(game, policy, horizon, seed=i)
-        n = last.seen.observed + 1
-        upper = last.seen.total / n + 2 / np.sqrt(n)  # anything that the past determines
-        own.append(last.p @ upper)
-        true.append(game.optimal @ upper)
-    difference = np.array(own) - np.array(true)
-    assert difference.mean() == pytest.approx(0, abs=4 * difference.std() / math.sqrt(difference.size))
-    assert difference.std() > 0.05
 
 
 @named
@@ -385,34 +284,17 @@ def test_a_merit_without_a_largest_slope_slows_learning_down():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "sentence"),
     [
-        (
-            lambda: ex.ExposureBandit(fl.gaussian([0.5, 2.0]), merit=me.power(2, 4)),
-            ValueError,
-            r"means must be numbers in \[0, 1\]",
-        ),
-        (
-            lambda: ex.ExposureBandit(fl.bernoulli([0.5, 0.6]), plays=2, merit=me.power(2, 4)),
-            ValueError,
-            "plays must be 1",
-        ),
-        (lambda: ex.fairx_ts(me.exponential(1, 0.5, 1)), ValueError, "means must be numbers in"),
-        (lambda: ex.fairx_ucb_gradient(me.power(2, 4), 0.1), ValueError, "merit must be exponential"),
+        (lambda: ex.ExposureBandit(fl.gaussian([0.5, 2.0]), merit=MERITS[1]), r"means must be numbers in \[0, 1\]"),
+        (lambda: ex.ExposureBandit(fl.bernoulli([0.5, 0.6]), plays=2, merit=MERITS[1]), "plays must be 1"),
+        (lambda: ex.fairx_ts(me.exponential(1, 0.5, 1)), "means must be numbers in"),
+        (lambda: ex.fairx_ucb_gradient(MERITS[1], 0.1), "merit must be exponential"),
     ],
-    ids=itertools.count(),
 )
-def test_refused(call, error, message):
-    with pytest.raises(error, match=message):
+def test_refused(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
         call()
-
-
-def test_the_bound_on_the_fairness_of_thompson_sampling_grows_with_the_steepness_of_the_merit_to_its_minimum():
-    low, high = (
-        ex.fairx_ts_fairness_bound(ex.ExposureBandit(fl.bernoulli([0.9, 0.5]), merit=me.clipped(floor)), 1000)
-        for floor in (0.5, 0.25)
-    )
-    assert high == pytest.approx(2 * low)
 
 
 def test_one_arm_alone_is_played_however_the_step_is_taken():

@@ -1,23 +1,19 @@
 """Exposure by merit in context: regrets, policies against their boxes, the lemmas one by one, the bounds in play."""
 
-# Arguments of the wrong type are among what it is about.
-# mypy: disable-error-code="arg-type"
-
 import itertools
 import math
 
 import numpy as np
 import pytest
-from helpers import both_ways
 from helpers import context_probabilities as probabilities
 from scipy.optimize import minimize
-from scipy.stats import binom, norm
+from scipy.stats import norm
 
 import fairlib as fl
 from fairlib import exposure as ex
 from fairlib import linear as li
 from fairlib import merit as me
-from fairlib.core import Ridge, absorb, linear_table, sphere, table, width
+from fairlib.core import Ridge, absorb, linear_table, sphere, width
 
 MERITS = [me.exponential(3, -1, 1), me.power(2, 4), me.clipped(0.1)]
 named = pytest.mark.parametrize("merit", MERITS, ids=lambda merit: merit.name)
@@ -37,37 +33,6 @@ def widths(contexts, x):
     """Return the widths of contexts after the contexts x, by the textbook."""
     sigma = np.eye(contexts.shape[1]) + x.T @ x
     return np.sqrt(np.einsum("ai,ij,aj->a", contexts, np.linalg.inv(sigma), contexts))
-
-
-@named
-def test_both_regrets_against_a_plain_loop(merit):
-    def fixed(shares, p):
-        for a in range(p.size):
-            p[a] = shares[a]
-
-    x, mu = np.random.default_rng(0).uniform(-1, 1, (7, 3, 2)), np.array([0.9, -0.6])
-    p = np.array([0.5, 0.3, 0.2])
-    rows = []
-
-    def turn(count, all_contexts, all_means, contexts, means, rewards):
-        """Take the rows in turn, so that the plain loop sees the same."""
-        row = int(count[0]) % 7
-        count[0] += 1
-        contexts[:] = all_contexts[row]
-        means[:] = all_means[row]
-        rewards[:] = means
-
-    for row in x:
-        means = row @ mu
-        merits = merit(np.clip(means, merit.low, merit.high))
-        short = merits / merits.sum() - p
-        rows.append((short @ means, np.abs(short).sum()))
-    world = fl.contexts.World(3, 2, turn, count=[0.0], all_contexts=x, all_means=x @ mu)
-    game = ex.ContextExposureBandit(world, merit=merit)
-    result = fl.simulate(game, fl.ContextPolicy("fixed", fixed, shares=p), 21, rounds=range(1, 22))
-    expected = np.cumsum(np.tile(rows, (3, 1)), axis=0)
-    assert result.reward_regret[0] == pytest.approx(expected[:, 0], abs=1e-12)
-    assert result.fairness_regret[0] == pytest.approx(expected[:, 1], abs=1e-12)
 
 
 @named
@@ -120,20 +85,6 @@ def test_linucb_and_oful_play_the_largest_index():
         log_det = float(step.memory["log_det"])
 
 
-@pytest.mark.parametrize(
-    ("noise", "norm", "failure", "lam"), [(0, 1, 0.5, 4), (0.4, 0.9, 0.05, 2), (0.3, 2, 0.2, 0.25)]
-)
-def test_the_radius_of_oful_decides_between_what_is_known_and_what_is_not(noise, norm, failure, lam):
-    """One arm is expected to pay v, the other nothing; at this v the first radius makes their indices equal."""
-    radius = noise * math.sqrt(2 * math.log(1 / failure)) + math.sqrt(lam) * norm
-    ridge = Ridge(np.array([1.0, 0.0]), np.eye(2) / math.sqrt(lam))
-    v = radius / (radius + math.sqrt(lam))
-    for one, arm in ((v - 1e-6, 1), (v + 1e-6, 0)):
-        contexts = np.array([[one, 0.0], [0.0, 1.0]])
-        for policy in (li.oful(noise, norm, failure, ridge=lam), li.linucb(radius, ridge=lam)):
-            assert probabilities(policy, contexts, ridge)[arm] == 1
-
-
 def test_lints_plays_each_arm_as_often_as_it_is_best_under_the_posterior():
     contexts = np.array([[0.6, 0.1], [0.1, 0.5]])
     ridge, *_ = some_ridge(2, 6, 7, regularizer=4.0)
@@ -156,24 +107,6 @@ def test_arms_are_contexts_that_are_basis_vectors():
         sums[arm] += reward
     assert ridge.mean == pytest.approx(sums / (counts + 1))
     assert [width(ridge.root, e, v) for e in np.eye(3)] == pytest.approx(1 / np.sqrt(counts + 1))
-
-
-@pytest.mark.parametrize(
-    "policy",
-    [
-        ex.fairx_linucb(MERITS[0], 0.5),
-        ex.fairx_linucb(MERITS[1], 0.5),
-        ex.fairx_linucb_search(MERITS[0], 0.5, method="gradient"),
-        ex.fairx_lints(MERITS[0]),
-        ex.fairx_lineg(MERITS[2], 0.1),
-        li.linucb(0.5),
-        li.oful(1, 1, 0.1),
-        li.lints(),
-    ],
-    ids=itertools.count(),
-)
-def test_every_policy_keeps_the_rules(policy):
-    fl.check_policy(policy)
 
 
 # The optimistic step on the ellipsoid
@@ -311,40 +244,6 @@ def test_a_parameter_in_the_ellipsoid_is_within_the_widths():
     )
 
 
-@named
-def test_the_step_from_means_to_policies_in_context(merit):
-    """Lemma A.6.5 in one round: the distance of the policies is at most 2 L / gamma times the distance of the means."""
-    rng = np.random.default_rng(0)
-    for _ in range(2000):
-        one, two = rng.uniform(-1.2, 1.2, (2, 4))
-        f, g = (merit(np.clip(z, merit.low, merit.high)) for z in (one, two))
-        p, q = f / f.sum(), g / g.sum()
-        bound = 2 * merit.lipschitz / merit.minimum * p @ np.abs(one - two)
-        assert np.abs(p - q).sum() <= bound + 1e-12
-
-
-def test_the_ellipsoids_hold_the_parameter_as_often_as_they_should():
-    """Proposition A.6.1 for contexts chosen by a greedy player: misses in at most delta / 2 of the runs."""
-    d, rounds, runs, failure = 2, 300, 400, 0.5
-    rng = np.random.default_rng(11)
-    mu = np.array([0.6, -0.8])
-    means, roots = np.zeros((runs, d)), np.tile(np.eye(d), (runs, 1, 1))
-    missed, missed_half = np.zeros(runs, bool), np.zeros(runs, bool)
-    radius = ex.linucb_radius(d, np.arange(1, rounds + 1), failure=failure)
-    for t in range(rounds):
-        # What is in the ellipsoid before round t + 1 has been learnt in t rounds.
-        off = np.linalg.norm(np.linalg.solve(roots, (mu - means)[..., None])[..., 0], axis=1)
-        missed |= off > radius[t]
-        missed_half |= off > 0.35 * radius[t]
-        for i in range(runs):
-            x = rng.standard_normal((3, d))
-            x /= np.linalg.norm(x, axis=1, keepdims=True)
-            best = x[np.argmax(x @ means[i])]
-            absorb(means[i], roots[i], best, best @ mu + rng.standard_normal())
-    assert missed.sum() <= binom.ppf(0.999, runs, failure / 2)
-    assert missed_half.sum() > binom.ppf(0.999, runs, failure / 2)  # a third of the radius would not do
-
-
 def test_the_decomposition_by_the_posterior_is_exact_and_an_indicator_spoils_it():
     """Lemma A.8.1 for one round and a normal posterior; with an event of mu* inside it fails (E-F5)."""
     rng = np.random.default_rng(0)
@@ -388,15 +287,6 @@ def test_the_bounds_are_the_formulas():
     assert ex.fairx_lints_reward_bound(k, d, horizon) == pytest.approx(reward)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_tail_that_the_bayesian_bounds_need(seed):
-    """The expected excess of a standard normal over s is at most phi(s) / s^2, for s = sqrt(2 ln KT)."""
-    for kt in (2, 10**seed, 10 ** (3 * seed)):
-        s = math.sqrt(2 * math.log(kt))
-        assert norm.pdf(s) - s * norm.sf(s) <= norm.pdf(s) / s**2
-        assert norm.pdf(s) / s**2 == pytest.approx(1 / (2 * math.sqrt(2 * math.pi) * kt * math.log(kt)))
-
-
 @named
 def test_a_round_costs_no_more_than_the_logarithm_says(merit):
     """The step of the theorem by the logarithm: small errors of ln f cost their size, large ones the largest ratio."""
@@ -422,8 +312,6 @@ def test_upper_merit_pays_a_round_for_the_slope_of_the_logarithm():
     policy = ex.upper_merit_linear(merit, radius)
     bound = float(ex.upper_merit_linear_fairness_bound(game, horizon))
     assert bound < 2 * horizon < ex.fairx_linucb_fairness_bound(game, horizon, failure=0.1)  # it says something
-    result = fl.simulate(game, policy, horizon, runs=6, seed=3, rounds=[horizon])
-    assert (result.fairness_regret[:, 0] < bound).all()
     # What a round costs, as the proof has it, if the ellipsoid holds the parameter.
     largest = 0.0
     for step in fl.trace(game, policy, 1000, seed=3):
@@ -437,73 +325,3 @@ def test_upper_merit_pays_a_round_for_the_slope_of_the_logarithm():
         assert cost <= 2 * step.p @ (1 - merit(contexts @ mu) / upper) + 1e-12 <= allowed
         largest = max(largest, cost / allowed)
     assert largest > 0.03
-
-
-def test_lints_keeps_both_bounds_on_average_over_the_prior():
-    merit, d, k, horizon = me.exponential(0.5, -1, 1), 3, 4, 2000
-    rng, fairness, reward = np.random.default_rng(5), [], []
-    for i in range(60):
-        game = ex.ContextExposureBandit(sphere(k, rng.standard_normal(d)), merit=merit)
-        result = fl.simulate(game, ex.fairx_lints(merit), horizon, seed=i)
-        fairness.append(result.fairness_regret[0, -1])
-        reward.append(result.reward_regret[0, -1])
-    bound = ex.fairx_lints_fairness_bound(game, horizon)
-    assert bound < 2 * horizon  # the bound says something
-    assert bound / 100 < np.mean(fairness) < bound
-    assert np.mean(reward) < ex.fairx_lints_reward_bound(k, d, horizon)
-
-
-def test_a_model_that_is_wrong_leaves_a_regret_that_grows_for_ever():
-    x = np.array([[[1.0], [0.5]], [[1.0], [-0.5]]])
-    means = np.array([[0.2, 0.8], [0.8, 0.2]])
-    merit = me.exponential(2)
-    wrong = ex.ContextExposureBandit(table(x, means, means), merit=merit)
-    right = ex.ContextExposureBandit(linear_table(x, [0.6], 0.1), merit=me.exponential(2, -1, 1))
-    late = []
-    for game in (wrong, right):
-        policy = ex.fairx_lineg(game.merit, 0)
-        late.append(fl.simulate(game, policy, 20_000, rounds=[10_000, 20_000]).fairness_regret[0])
-    assert late[0][1] > 1.95 * late[0][0]
-    assert late[1][1] < 1.6 * late[1][0]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: ex.ContextExposureBandit(sphere(2, [1.0]), merit="steep"), "merit must be a Merit"),
-        (lambda: ex.ContextExposureBandit("here", merit=MERITS[0]), "world must be a World"),
-        (lambda: ex.fairx_linucb("steep", 1), "merit must be a Merit"),
-        (lambda: ex.fairx_linucb(MERITS[0], -1), "radius must be"),
-        (lambda: ex.fairx_linucb(MERITS[0], 1, ridge=0), "ridge must be a number above 0"),
-        (lambda: ex.fairx_lints(MERITS[0], prior_sd=0), "prior_sd must be"),
-        (lambda: ex.fairx_lints(MERITS[0], reward_sd=math.nan), "reward_sd must be"),
-        (lambda: ex.fairx_lints(None), "merit must be a Merit"),
-        (lambda: ex.fairx_lineg(MERITS[0], 1.5), "epsilon must be"),
-        (lambda: ex.fairx_lineg(MERITS[0], 0.1, ridge=-1), "ridge must be"),
-        (lambda: li.linucb(math.inf), "radius must be"),
-        (lambda: li.oful(-1, 1, 0.1), "noise must be"),
-        (lambda: li.oful(1, 1, 0), "failure must be"),
-        (lambda: li.oful(1, 1, 0.1, ridge=0), "ridge must be"),
-        (lambda: li.lints(prior_sd=-1), "prior_sd must be"),
-        (lambda: ex.fairx_linucb_search(MERITS[0], 1, method="luck"), "method must be 'search' or 'gradient'"),
-        (lambda: ex.fairx_linucb_search(MERITS[0], -1), "radius must be"),
-        (lambda: ex.most_favourable(MERITS[0], [[math.nan]], Ridge(np.zeros(1), np.eye(1)), 1), "contexts must be"),
-        (lambda: li.oful(1, 1, 1.0), r"failure must be a number in \(0, 1\), not 1.0"),
-        (lambda: ex.linucb_radius(0, 10, failure=0.1), "dimension must be"),
-        (lambda: ex.linucb_radius(2, 0, failure=0.1), "horizon must be"),
-        (lambda: ex.linucb_radius(2, 10, failure=2), "failure must be"),
-        (lambda: ex.linucb_radius(2, 10, failure=0.1, norm=-1), "norm must be"),
-        (lambda: ex.total_width(2.0, 10), "dimension must be"),
-        (lambda: ex.total_width(2, "10"), "horizon must be"),
-    ],
-    ids=itertools.count(),
-)
-def test_refused(call, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        call()
-
-
-def test_the_policies_agree_compiled_and_interpreted_at_length():
-    game = ex.ContextExposureBandit(sphere(4, [0.3, -0.4, 0.2]), merit=MERITS[0])
-    for policy in (ex.fairx_linucb(MERITS[0], 0.5), ex.fairx_lints(MERITS[0])):
-        both_ways(game, policy, 500, seed=9)

@@ -3,21 +3,18 @@
 # Arguments of the wrong type are among what it is about.
 # mypy: disable-error-code="arg-type"
 
-import inspect
+import dataclasses
 import itertools
 import math
-import pickle
 
 import numpy as np
 import pytest
-from helpers import both_ways, factories, same
-from scipy.optimize import minimize
+import zoo
+from helpers import both_ways, same
 
 import fairlib as fl
-from fairlib import delays as de
 from fairlib import exposure as ex
 from fairlib import merit as me
-from fairlib.core import sphere
 from fairlib.engine.session import make_session
 
 
@@ -29,22 +26,6 @@ def hill(x, height, middle):
 
 def bump_value(x, height):
     return 1.0 + hill(x, height, 0.4)
-
-
-def bump_best(low, high, c, height):
-    best = low
-    for i in range(1, 2001):
-        x = low + (high - low) * i / 2000
-        if bump_value(x, height) * (x - c) > bump_value(best, height) * (best - c):
-            best = x
-    left, right = max(best - (high - low) / 2000, low), min(best + (high - low) / 2000, high)
-    for _ in range(60):
-        one, two = left + (right - left) / 3, right - (right - left) / 3
-        if bump_value(one, height) * (one - c) < bump_value(two, height) * (two - c):
-            left = one
-        else:
-            right = two
-    return left if bump_value(left, height) * (left - c) > bump_value(best, height) * (best - c) else best
 
 
 def falling_value(rate, x):
@@ -59,14 +40,14 @@ def falling_best(rate, low, high, c):
     return inside(c + 1.0 / rate, low, high)  # f(x)(x - c) rises up to there, and falls from there
 
 
-def bump(best=bump_best, height=3.0, **changed):
-    constants = {"low": 0.0, "high": 1.0, "minimum": 1.0, "lipschitz": 40.0, "log_lipschitz": 20.0}
-    return me.Merit("bump", bump_value, best, **{**constants, "height": height, **changed})
+RANGE = {"low": -1.0, "high": 1.0}
+# It does not vary by more than a factor of 3, which is all that two plays of four arms allow.
+BUMP = me.Merit("bump", bump_value, **RANGE, minimum=1.0, lipschitz=25.0, log_lipschitz=20.0, height=1.9)
 
 
-def falling(rate, best=falling_best, low=0.0, high=1.0):
-    constants = {"minimum": math.exp(-rate * high), "lipschitz": rate * math.exp(-rate * low), "log_lipschitz": rate}
-    return me.Merit("falling", falling_value, best, low=low, high=high, rate=rate, **constants)
+def falling(rate, best=falling_best):
+    slopes = {"lipschitz": rate * math.exp(rate), "log_lipschitz": rate}
+    return me.Merit("falling", falling_value, best, **RANGE, minimum=math.exp(-rate), rate=rate, **slopes)
 
 
 MERITS = [
@@ -139,36 +120,6 @@ def test_both_ways_agree_for_exponential_merit(steepness):
         assert value(merit, mu) == pytest.approx(value(merit, me.optimistic_means(merit, low, high)), abs=1e-14)
 
 
-def test_a_local_solver_is_never_better_and_often_worse():
-    merit = me.exponential(10)
-    shortfall = []
-    for low, high in zip(*boxes(40, 8, 0.3, 2), strict=True):
-        exact = value(merit, me.optimistic_means(merit, low, high))
-
-        def loss(mu):
-            weights = np.exp(10 * mu)
-            return -(weights @ mu) / weights.sum()
-
-        found = -minimize(loss, (low + high) / 2, bounds=list(zip(low, high, strict=True)), method="SLSQP").fun
-        shortfall.append(exact - found)
-    assert min(shortfall) >= -1e-9
-    assert max(shortfall) > 1e-3
-
-
-def test_the_experiments_of_the_delay_paper_need_no_optimiser():
-    """Erratum E-D21: with A ((p - 1)/(p + 1))^(p - 1) at most 1 the upper ends are optimal."""
-    for scale, exponent in ((2, 2), (2, 4), (2, 6), (2, 8), (3.5, 4)):
-        assert scale * ((exponent - 1) / (exponent + 1)) ** (exponent - 1) <= 1
-        for low, high in zip(*boxes(200, 7, 0.5, exponent), strict=True):
-            assert np.array_equal(me.optimistic_means(me.power(scale, exponent), low, high), high)
-
-
-def test_an_optimum_inside_the_box():
-    mu = me.optimistic_means(me.power(100, 4), [1.0, 0.0], [1.0, 0.9])
-    assert mu == pytest.approx([1.0, 0.1456], abs=1e-4)
-    assert value(me.power(100, 4), mu) == pytest.approx(0.99125, abs=1e-5)
-
-
 def test_newton_finds_the_inner_maximum_of_the_power_merit():
     """Against a fine grid, for steepnesses from barely enough to extreme, and a trial value c from 0 to 1."""
     rng, inner = np.random.default_rng(11), 0
@@ -212,21 +163,6 @@ def test_the_step_takes_as_many_passes_as_it_needs():
     assert np.array_equal(box.mu, mu)
 
 
-@named
-def test_the_step_ends_where_no_pass_is_left(merit):
-    """The boxes are such that some need five passes and more, whatever the merit, except by sort and scan."""
-    rng, longest = np.random.default_rng(3), 0
-    for arms in (10, 50):
-        for _ in range(40):
-            centre, width = rng.random(arms) ** rng.choice([1, 5]), rng.uniform(0, rng.choice([0.3, 1]), arms)
-            low, high = np.maximum(centre - width, 0), np.minimum(centre + width, 1)
-            values = passes(merit, low, high)
-            longest = max(longest, len(values))
-            reached = value(merit, me.optimistic_means(merit, low, high))
-            assert reached == pytest.approx(values[-1], rel=1e-14)
-    assert longest >= (5 if merit.name in ("1 + 100x^4", "1 + 40x^2.5") else 1)
-
-
 @pytest.mark.parametrize("scale", [1e16, 1e17, 1e100, 1e150])
 def test_the_optimistic_step_is_never_worse_than_the_step_before(scale):
     """So steep a merit has all its weight on the largest mean: one arm up and the others at 0, up to rounding."""
@@ -234,22 +170,6 @@ def test_the_optimistic_step_is_never_worse_than_the_step_before(scale):
     for high in rng.random((300, 5)):
         corner = np.where(np.arange(5) == high.argmax(), high, 0.0)
         assert value(merit, me.optimistic_means(merit, np.zeros(5), high)) >= value(merit, corner) * (1 - 1e-12)
-
-
-def test_a_merit_may_have_no_largest_slope():
-    merit = bump(lipschitz=math.inf, log_lipschitz=math.inf)
-    assert merit.lipschitz == merit.log_lipschitz == math.inf
-
-
-@pytest.mark.parametrize("best", [bump_best, None], ids=["with best", "search_best"])
-def test_a_merit_of_a_reader_s_own(best):
-    merit = bump(best)
-    assert merit([0.4]) == pytest.approx([4.0])
-    assert merit.settings == {"height": 3.0}
-    low, high = np.array([0.2, 0.9]), np.array([0.8, 0.95])
-    c = value(merit, me.optimistic_means(merit, low, high))
-    rng = np.random.default_rng(0)
-    assert c >= max(value(merit, rng.uniform(low, high)) for _ in range(500))
 
 
 # Searching where no `best` is given ----------------------------------------------------------------------------------
@@ -292,111 +212,38 @@ def test_the_search_finds_what_best_finds(merit):
             assert merit(x) * (x - c) == pytest.approx(merit(best) * (best - c), rel=1e-14, abs=1e-15 * merit(1.0))
 
 
-def test_the_search_of_an_interval_of_one_point():
-    assert search(falling(2.0), 0.3, 0.3, 0.1) == 0.3
-
-
-def test_a_merit_without_best_is_as_good_as_one_with_it():
-    for search_best, given in ((bump(None), bump()), (falling(3.0, None), falling(3.0))):
-        for low, high in zip(*boxes(40, 5, 0.4, 9), strict=True):
-            one, two = (value(merit, me.optimistic_means(merit, low, high)) for merit in (search_best, given))
-            assert one == pytest.approx(two, abs=1e-13)
-            grid = np.linspace(low, high, 2001)
-            assert (search_best(grid) * (grid - one)).max(axis=0).sum() <= 1e-12
-
-
 # A reader's own merit in play ----------------------------------------------------------------------------------------
 
 
-WORKERS = fl.bernoulli([0.9, 0.5, 0.35, 0.1])
-NORMAL = fl.gaussian([0.9, 0.5, 0.35, 0.1], sd=0.3)
+def by_merit() -> list[str]:
+    """Return a policy of the zoo for each rule that takes a merit; but for the one that asks for an exponential one."""
+    found: dict[str, str] = {}
+    for name, entry in zoo.ZOO.items():
+        policy = entry.make(zoo.game(entry.games[0]))
+        if "merit" in policy.settings:
+            found.setdefault(repr(policy.rule), name)
+    return [name for name in found.values() if name != "FairX-UCB, gradient"]
 
 
-def on_arms(merit, arms=WORKERS):
-    return ex.ExposureBandit(arms, merit=merit)
-
-
-def with_contexts(merit):
-    return ex.ContextExposureBandit(sphere(4, [0.6, 0.8], sd=0.3), merit=merit)
-
-
-def late(merit):
-    return de.SemiBandit(WORKERS, plays=2, merit=merit, delay=de.biased([20, 0, 0, 3], [0, 20, 20, math.inf]))
-
-
-# Every fair policy of the package, and a game that it can play; first those that take the optimistic step.
-FAIR = {
-    "upper_merit": (on_arms, ex.upper_merit),
-    "upper_merit_kl": (on_arms, lambda merit: ex.upper_merit_kl(merit, 4, 500)),
-    "upper_merit_linear": (with_contexts, lambda merit: ex.upper_merit_linear(merit, 0.5)),
-    "upper_merit_delayed": (late, lambda merit: de.upper_merit_delayed(merit, 4, 2, (0.1, 0.2))),
-    "fairx_ucb": (on_arms, lambda merit: ex.fairx_ucb(merit, 0.3)),
-    "fairx_linucb": (with_contexts, lambda merit: ex.fairx_linucb(merit, 0.5)),
-    "fcucb_d": (late, lambda merit: de.fcucb_d(merit, 4, 2, (0.1, 0.2))),
-    "op_fcucb_d": (late, lambda merit: de.op_fcucb_d(merit, 4, 2, (0.1, 0.2))),
-    "two_box": (late, lambda merit: de.two_box(merit, 4, 2, 300)),
-    "fairx_ts": (on_arms, ex.fairx_ts),
-    "fairx_ts_gaussian": (lambda merit: on_arms(merit, NORMAL), ex.fairx_ts_gaussian),
-    "fairx_eg": (on_arms, lambda merit: ex.fairx_eg(merit, 0.1)),
-    "fairx_linucb_search": (with_contexts, lambda merit: ex.fairx_linucb_search(merit, 0.5)),
-    "fairx_lints": (with_contexts, ex.fairx_lints),
-    "fairx_lineg": (with_contexts, lambda merit: ex.fairx_lineg(merit, 0.1)),
-    "fcts_d": (late, lambda merit: de.fcts_d(merit, 4, 2)),
-    "op_fcts_d": (late, lambda merit: de.op_fcts_d(merit, 4, 2)),
-    "recent_half": (late, lambda merit: de.recent_half(merit, 4, 2)),
-    "fgreedy_d": (late, lambda merit: de.fgreedy_d(merit, 4, 2, 0.13)),
-    "late_start": (late, lambda merit: de.late_start(de.fcts_d(merit, 4, 2), 3)),
-}
-
-
-def gentle(low):
-    """Return a merit that does not vary by more than a factor of 3, which is all that two plays of four arms allow."""
-    return bump(None, height=1.9, low=low, lipschitz=25.0)
-
-
-@pytest.mark.parametrize("name", FAIR)
+@pytest.mark.parametrize("name", by_merit())
 def test_an_own_merit_with_helpers_runs_compiled_through_every_fair_policy(name):
-    game, policy = FAIR[name]
-    low = -1.0 if game is with_contexts else 0.0
-    merits = [gentle(low)]
-    if list(FAIR).index(name) < 5:  # what takes the optimistic step takes it with `best` as well
-        merits.append(falling(1.0 if low == 0 else 0.5, low=low))
-    for merit in merits:
-        at_work = make_session(game(merit), policy(merit))
-        assert not at_work.interpreted
-        result = both_ways(game(merit), policy(merit), 300, runs=2, seed=3, rounds=range(1, 301))
-        assert [step.selected.tolist() for step in fl.trace(game(merit), policy(merit), 40, seed=3)] == (
-            result.selected[0, :40].tolist()
-        )
+    entry = zoo.ZOO[name]
+    game = dataclasses.replace(zoo.game(entry.games[0]), merit=BUMP)
+    assert not make_session(game, entry.make(game)).interpreted
+    both_ways(game, entry.make(game), entry.short, runs=2, seed=3)
 
 
-def test_every_fair_policy_is_among_them():
-    made = {
-        name
-        for name, each in factories().items()
-        if "merit" in inspect.signature(each).parameters and not each.__module__.startswith("fairlib.after")
-    }
-    for_exponential_merit = "fairx_ucb_gradient"
-    assert made == {*FAIR, for_exponential_merit} - {"late_start"}
-
-
-def test_the_gradient_takes_an_own_merit_too():
-    """The search is among the policies above."""
-    merit = falling(0.5, low=-1.0)
-    result = fl.simulate(with_contexts(merit), ex.fairx_linucb_search(merit, 0.5, method="gradient"), 20)
-    assert 0 < result.fairness_regret[0, -1] < 20
-
-
-@pytest.mark.parametrize(
-    ("one", "two"),
-    [(falling(1.0), falling(1.0, None)), (bump(height=1.9), bump(None, height=1.9))],
-    ids=["falling", "bump"],
-)
-def test_an_own_merit_plays_the_same_with_best_and_without(one, two):
+def test_an_own_merit_plays_the_same_with_best_and_without():
     """The two steps agree to 13 digits, which is other play in one round of many millions."""
-    first, second = (fl.simulate(on_arms(merit), ex.fairx_ucb(merit, 0.3), 500, runs=2) for merit in (one, two))
+    first, second = (
+        fl.simulate(ex.ExposureBandit(WORKERS, merit=merit), ex.fairx_ucb(merit, 0.3), 500, runs=2)
+        for merit in (falling(1.0), falling(1.0, None))
+    )
     assert np.array_equal(first.selected, second.selected)
     assert first.fairness_regret == pytest.approx(second.fairness_regret)
+
+
+WORKERS = fl.bernoulli([0.9, 0.5, 0.35, 0.1])
 
 
 def test_an_own_merit_that_can_not_be_compiled_is_interpreted_and_says_so():
@@ -415,14 +262,6 @@ def test_an_own_merit_that_can_not_be_compiled_is_interpreted_and_says_so():
     assert same(result, fl.simulate(fl.Bandit(WORKERS), ex.fairx_eg(stairs, 0.1).replace(interpret=True), 50))
 
 
-def test_a_merit_travels_to_other_processes():
-    for merit in (me.exponential(3), me.power(100, 4), bump(), gentle(0.0)):
-        game, policy, there = pickle.loads(pickle.dumps((on_arms(merit), ex.fairx_ucb(merit, 0.3), merit)))
-        assert same(fl.simulate(on_arms(merit), ex.fairx_ucb(merit, 0.3), 60), fl.simulate(game, policy, 60))
-        assert there.name == merit.name
-        assert np.array_equal(there([0.1, 0.9]), merit([0.1, 0.9]))
-
-
 @named
 def test_the_constants_are_those_of_the_function(merit):
     x = np.linspace(merit.low, merit.high, 20_001)
@@ -435,164 +274,73 @@ def test_the_constants_are_those_of_the_function(merit):
     assert log_slope.max() <= merit.log_lipschitz * (1 + 1e-9)
 
 
-@named
-def test_the_fair_policy_is_fair(merit):
-    means = np.array([0.1, 0.5, 0.9, 1.0])
-    for plays in (1, 2, 3):
-        p = me.fair_policy(merit, means, plays)
-        assert p.sum() == pytest.approx(plays)
-        rate = (p / merit(means))[p < 1]
-        assert np.ptp(rate) <= 1e-14 * rate.max()
-        played = means.copy()  # as a rule plays by merit
-        me.play_by_merit(merit.functions, played, plays, played)
-        assert played == pytest.approx(p, rel=1e-14)
-
-
-CONSTANTS = {"low": 0.0, "high": 1.0, "minimum": 1e-3, "lipschitz": math.inf, "log_lipschitz": math.inf}
-
-
-def own(name, value, best=None, **changed):
-    return me.Merit(name, value, best, **{**CONSTANTS, **changed})
+# Refusals ------------------------------------------------------------------------------------------------------------
 
 
 def remembers(x, calls: fl.Number):
     return 1.0
 
 
+def line(x):
+    return 1.0 + x
+
+
+def steep(x):
+    return math.exp(-3.0 * x)
+
+
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("value", "more", "sentence"),
     [
-        (lambda: me.exponential(800), ValueError, "steepness must be at most 700 on this range, not 800"),
-        (lambda: me.exponential(2, 1, 0), ValueError, "high must be above low"),
-        (lambda: me.clipped(0.5, 0.4), ValueError, "high must be a number above 0.5"),
+        (lambda x: math.nan if x > 0.5 else 1.0, {}, "must be a positive number from 0 to 1; at 0.501 it is nan$"),
+        (lambda x: math.inf, {}, "must be a positive number from 0 to 1; at 0 it is inf$"),
+        (lambda x: 0.5 - x, {}, "^the merit 'own' must be a positive number from 0 to 1; at 0.5 it is 0.0$"),
+        (lambda x: 1e306, {}, "^the merit 'own' must be at most 1e305, so that merits can be summed"),
+        (lambda x: 2.0 - x, {"minimum": 1.1}, "^minimum must be at most 1, what 'own' has at 1, not 1.1$"),
         (
-            lambda: own("zero", me.clipped_value, me.clipped_best, floor=-1.0),
-            ValueError,
-            "^the merit 'zero' must be a positive number from 0 to 1; at 0 it is 0.0$",
+            lambda x: 1.0 + 3.0 * x,
+            {"lipschitz": 2.9},
+            "^lipschitz must be at least 3, the slope of 'own' near 0?.*, not",
         ),
-        (
-            lambda: own("nan", lambda x: math.nan if x > 0.5 else 1.0),
-            ValueError,
-            "^the merit 'nan' must be a positive number from 0 to 1; at 0.501 it is nan$",
-        ),
-        (
-            lambda: own("infinite", lambda x: math.inf),
-            ValueError,
-            "^the merit 'infinite' must be a positive number from 0 to 1; at 0 it is inf$",
-        ),
-        (
-            lambda: own("down", lambda x: 0.5 - x),
-            ValueError,
-            "^the merit 'down' must be a positive number from 0 to 1; at 0.5 it is 0.0$",
-        ),
-        # The minimum
-        (lambda: bump(minimum=1.5), ValueError, "^minimum must be at most 1, what 'bump' has at 0?.*, not 1.5$"),
-        (
-            lambda: own("up", lambda x: 2.0 - x, minimum=1.1),
-            ValueError,
-            "^minimum must be at most 1, what 'up' has at 1, not 1.1$",
-        ),
-        # The slopes
-        (
-            lambda: own("line", lambda x: 1.0 + 3.0 * x, lipschitz=2.9),
-            ValueError,
-            "^lipschitz must be at least 3, the slope of 'line' near 0?.*, not 2.9$",
-        ),
-        (
-            lambda: own("fall", lambda x: math.exp(-2.0 * x), lipschitz=1.9),
-            ValueError,
-            "^lipschitz must be at least 1.998, the slope of 'fall' near 0, not 1.9$",
-        ),
-        (
-            lambda: own("fall", lambda x: math.exp(-2.0 * x), lipschitz=2.0, log_lipschitz=1.5),
-            ValueError,
-            "^log_lipschitz must be at least 2, the slope of 'fall' near .*, not 1.5$",
-        ),
-        # What its functions are set with
-        (
-            lambda: own("line", lambda x, slope: 1.0 + slope * x),
-            TypeError,
-            "^'<lambda>' is set with slope; slope must be given$",
-        ),
-        (
-            lambda: own("line", lambda x: 1.0 + x, lipschitz=1, slope=3.0),
-            TypeError,
-            "^the merit 'line' has no function that is set with 'slope'$",
-        ),
-        (
-            lambda: own("line", lambda x: 1.0 + x, lambda x, low, high: high, lipschitz=1),
-            TypeError,
-            "is set with x; x must be given",
-        ),
-        (
-            lambda: own("line", lambda x, seen: 1.0 + x),
-            TypeError,
-            "^a merit function may ask for x, not for seen",
-        ),
-        (
-            lambda: own("line", lambda x, calls: 1.0 + x, calls="often"),
-            TypeError,
-            "^calls must be a number, an array of numbers, a Merit or a Policy, not 'often'$",
-        ),
-        (
-            lambda: own("line", lambda x, calls: 1.0 + x, calls=math.nan),
-            ValueError,
-            "^calls must be a number, not nan$",
-        ),
-        (lambda: own("line", 3), TypeError, "^value must be a function, not 3$"),
-        (lambda: own("line", None), TypeError, "^value must be a function, not None$"),
-        (lambda: own("line", lambda x: 1.0, 3), TypeError, "^best must be a function, not 3$"),
-        (lambda: own("line", lambda x: 1.0, solve=3), TypeError, "^solve must be a function, not 3$"),
-        (
-            lambda: own("line", lambda x: 1e306),
-            ValueError,
-            "^the merit '.*' must be at most 1e305, so that merits can be summed",
-        ),
-        # Outside the range
-        (
-            lambda: me.exponential(2)([5, -7]),
-            ValueError,
-            r"^means must be finite numbers in \[0, 1\], not 5.0 \(at \[0\]\)$",
-        ),
-        (lambda: me.exponential(2)([[0.5, -7]]), ValueError, r"not -7.0 \(at \[0, 1\]\)$"),
-        (lambda: me.exponential(2)([math.nan]), ValueError, r"^means must be .*, not nan \(at \[0\]\)$"),
-        (lambda: me.exponential(2)(1.5), ValueError, "^means must be finite .*, not 1.5$"),
-        (lambda: me.exponential(2)("0.5"), TypeError, "^means must be numbers, not '0.5'$"),
-        (lambda: me.exponential(2)([True]), TypeError, "^means must be numbers, not"),
-        (lambda: own("line", lambda x, calls: 1.0, calls=fl.ucb1()), TypeError, "^calls can't be Policy"),
-        (lambda: own("line", remembers), TypeError, "^a merit function has no memory of its own; 'remembers' asks for"),
-        (
-            lambda: own("line", lambda x: 1.0, low=1.0),
-            ValueError,
-            "^high must be above low, 1.0, .* not 1.0$",
-        ),
-        # The fair policy
-        (lambda: me.fair_policy(me.power(1, 2), [0.5, 0.5], 3), ValueError, "plays must be a whole number from 1 to 2"),
-        (lambda: me.fair_policy(me.power(1, 2), [0.5, 0.5], 0), ValueError, "plays must be a whole number from 1 to 2"),
-        (
-            lambda: own("hill", lambda x: 1.0 + x * (1.0 - x), lipschitz=1, rising=True),
-            ValueError,
-            "^rising must be False: 'hill' falls near 0.5$",
-        ),
-        (
-            lambda: own("line", lambda x: 1.0 + x, lipschitz=1, rising=2),
-            TypeError,
-            "^rising must be True or False",
-        ),
-        (lambda: me.fair_policy(me.power(1, 2), [0.5, 1.5]), ValueError, r"means must be numbers in \[0, 1\], not 1.5"),
-        (
-            lambda: me.optimistic_means(me.power(1, 2), [0.5], [0.4]),
-            ValueError,
-            "low must be at most high, 0.4, not 0.5",
-        ),
-        (
-            lambda: me.optimistic_means(me.power(1, 2), [0.5], [0.6, 0.7]),
-            ValueError,
-            "high must have one number an arm",
-        ),
+        (steep, {"lipschitz": 2.9}, "^lipschitz must be at least 2.9955, the slope of 'own' near 0, not 2.9$"),
+        (steep, {"log_lipschitz": 1.5}, "^log_lipschitz must be at least 3, the slope of 'own' near .*, not 1.5$"),
+        (lambda x: 1.0 + x * (1.0 - x), {"rising": True}, "^rising must be False: 'own' falls near 0.5$"),
+        (line, {"low": 1.0}, "^high must be above low, 1.0, .* not 1.0$"),
+        (lambda x, slope: 1.0 + slope * x, {}, "^'<lambda>' is set with slope; slope must be given$"),
+        (line, {"slope": 3.0}, "^the merit 'own' has no function that is set with 'slope'$"),
+        (lambda x, seen: 1.0 + x, {}, "^a merit function may ask for x, not for seen"),
+        (remembers, {}, "^a merit function has no memory of its own; 'remembers' asks for"),
+        (lambda x, calls: 1.0, {"calls": fl.ucb1()}, "^calls can't be Policy"),
+        (3, {}, "^value must be a function, not 3$"),
+        (line, {"solve": 3}, "^solve must be a function, not 3$"),
+        (line, {"best": lambda x, low, high: high}, "is set with x; x must be given"),
     ],
     ids=itertools.count(),
 )
-def test_refused(call, error, message):
-    with pytest.raises(error, match=message):
+def test_what_is_no_merit_function_is_refused(value, more, sentence):
+    constants = {"low": 0.0, "high": 1.0, "minimum": 1e-3, "lipschitz": math.inf, "log_lipschitz": math.inf}
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        me.Merit("own", value, **{**constants, **more})
+
+
+LINE = me.power(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: me.exponential(800), "steepness must be at most 700 on this range, not 800"),
+        (lambda: me.exponential(2, 1, 0), "high must be above low"),
+        (lambda: me.clipped(0.5, 0.4), "high must be a number above 0.5"),
+        (lambda: LINE([[0.5, -7]]), r"^means must be finite numbers in \[0, 1\], not -7.0 \(at \[0, 1\]\)$"),
+        (lambda: LINE(1.5), "^means must be finite .*, not 1.5$"),
+        (lambda: me.fair_policy(LINE, [0.5, 0.5], 3), "plays must be a whole number from 1 to 2"),
+        (lambda: me.fair_policy(LINE, [0.5, 1.5]), r"means must be numbers in \[0, 1\], not 1.5"),
+        (lambda: me.optimistic_means(LINE, [0.5], [0.4]), "low must be at most high, 0.4, not 0.5"),
+        (lambda: me.optimistic_means(LINE, [0.5], [0.6, 0.7]), "high must have one number an arm"),
+    ],
+    ids=itertools.count(),
+)
+def test_refused(call, sentence):
+    with pytest.raises((TypeError, ValueError), match=sentence):
         call()

@@ -8,18 +8,16 @@ The store names the versions of NumPy, Numba and Python for which its plays hold
 """
 
 import hashlib
-import inspect
 import json
 import re
 import tomllib
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
 import pytest
 import zoo
+from helpers import factories
 
 import fairlib as fl
 from fairlib.core.result import versions
@@ -117,6 +115,10 @@ def test_the_versions_for_which_the_plays_hold_are_those_of_the_readme():
         pytest.skip(elsewhere())
 
 
+def test_nothing_is_stored_that_no_policy_plays():
+    assert set(STORED) <= set(PLAYS)
+
+
 @pytest.mark.parametrize("key", PLAYS)
 def test_a_policy_plays_what_it_played(key):
     stored, now = STORED.get(key, {}), summary(key, played(key))
@@ -135,24 +137,10 @@ def test_a_count_must_be_the_same_and_a_reward_nearly(quantity, factor, same):
     assert alike(quantity, numbers, numbers)
 
 
-def test_nothing_is_stored_that_no_policy_plays():
-    assert set(STORED) <= set(PLAYS)
-
-
 def test_every_factory_is_in_the_zoo():
-    modules = [import_module(each.name) for each in walk_packages(fl.__path__, "fairlib.")]
-    factories = {
-        name
-        for module in modules
-        for name, thing in vars(module).items()
-        if inspect.isfunction(thing)
-        and not name.startswith("_")
-        and thing.__module__ == module.__name__
-        and inspect.signature(thing).return_annotation in (fl.Policy, fl.ContextPolicy)
-    }
     source = "".join(path.read_text(encoding="utf-8") for path in Path(zoo.__file__).parent.glob("*.py"))
-    assert len(factories) > 30
-    assert {name for name in factories if f".{name}(" not in source and f".{name}," not in source} == set()
+    assert len(factories()) > 30
+    assert {name for name in factories() if f".{name}(" not in source and f".{name}," not in source} == set()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-import fairlib as fl
 from fairlib import exposure as ex
 from fairlib import merit as me
 
@@ -91,29 +90,6 @@ def test_the_price_of_a_merit_function(name):
         assert (lower <= upper).all()
 
 
-def test_what_is_played_is_below_the_upper_bound():
-    merit = me.clipped(1e-6)
-    game = ex.ExposureBandit(fl.gaussian([0.4, 0.01, 1e-3], sd=0.01), merit=merit)
-    lost = fl.simulate(game, ex.upper_merit(merit, 0.01, horizon=10_000), 10_000, runs=20, rounds=[10_000])
-    assert lost.fairness_regret.mean() < ex.price_of_merit(merit, 3, 10_000, 0.01)[1] <= 20_000
-
-
 def test_one_arm_has_nothing_to_share():
     lower, upper = ex.price_of_merit(me.exponential(2), 1, 100)
     assert lower == 0 <= upper
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: me.merit_modulus(me.exponential(2), -0.1), ValueError, "^distance must be .*not -0.1"),
-        (lambda: me.merit_modulus("steep", 0.1), TypeError, "^merit must be a Merit"),  # type: ignore[arg-type]
-        (lambda: ex.price_of_merit(me.exponential(2), 0, 10), ValueError, "^arms must be"),
-        (lambda: ex.price_of_merit(me.exponential(2), 2, 0), ValueError, "^horizon must be"),
-        (lambda: ex.price_of_merit(me.exponential(2), 2, 10, 0.0), ValueError, "^sd must be"),
-    ],
-    ids=itertools.count(),
-)
-def test_refused(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

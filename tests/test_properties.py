@@ -7,7 +7,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 from typing import Any
 
 import js_engine
@@ -21,7 +20,6 @@ from hypothesis import strategies as st
 from strategies import examples
 
 import fairlib as fl
-from fairlib import delays, exposure, ranks, shares
 from fairlib.player import Player
 from fairlib.rules.bound_rule import BoundRule
 
@@ -71,7 +69,7 @@ def test_each_round_is_played_by_the_rules_and_summed_up_rightly(name, data):
     recorded = {
         each: value for each, value in vars(result).items() if getattr(value, "shape", ())[:2] == (1, len(steps))
     }
-    measures = MEASURES[type(play.game)]
+    measures = zoo.MEASURES[type(play.game)]
     assert measures.keys() == recorded.keys() - {"selected", "reward"}
     for t in {1, (play.horizon + 1) // 2, play.horizon}:
         for each, measure in measures.items():
@@ -79,142 +77,7 @@ def test_each_round_is_played_by_the_rules_and_summed_up_rightly(name, data):
             np.testing.assert_allclose(recorded[each][0, t - 1], expected, rtol=1e-9, atol=1e-9, err_msg=each)
 
 
-# What a game sums, each as its definition says, in the plainest way: of a game, and of its rounds so far.
-
-
-def regret(game, steps):
-    best = sum(sorted(game.arms.means, reverse=True)[: game.plays])
-    return sum(best - sum(game.arms.means[a] for a in step.played) for step in steps)
-
-
-def r_regret(game, steps):
-    """Return the regret against the policy that serves every share up to the tolerance, and else plays the best arm."""
-    best, earned = max(game.arms.means), 0.0
-    owed = [max(0, math.floor(exactly(r) * len(steps)) - game.tolerance) for r in game.shares]
-    for owes, mean in zip(owed, game.arms.means, strict=True):
-        earned += owes * mean
-    earned += (len(steps) - sum(owed)) * best
-    return earned - sum(game.arms.means[a] for step in steps for a in step.played)
-
-
-def violation(game, steps):
-    behind = [math.floor(exactly(r) * step.t) - step.selected[a] for step in steps for a, r in enumerate(game.shares)]
-    return max(0, *behind)
-
-
-def deficit(game, steps):
-    behind = [exactly(r) * step.t - int(step.selected[a]) for step in steps for a, r in enumerate(game.shares)]
-    return float(max(0, *behind))
-
-
-def exactly(share):
-    """Return a share of thousandths that a float stands for."""
-    return Fraction(round(1000 * float(share)), 1000)
-
-
-def fair(game, means=None):
-    """Return the fair policy: exposure in proportion to merit."""
-    cut = np.clip(game.arms.means if means is None else means, game.merit.low, game.merit.high)
-    merits = [float(game.merit(mean)) for mean in cut]
-    return np.array([getattr(game, "plays", 1) * each / sum(merits) for each in merits])
-
-
-def signed_regret(game, steps):
-    return sum(((fair(game) - step.p) * game.arms.means).sum() for step in steps)
-
-
-def positive_regret(game, steps):
-    return sum(max(0.0, ((fair(game) - step.p) * game.arms.means).sum()) for step in steps)
-
-
-def unfairness(game, steps):
-    return sum(abs(fair(game) - step.p).sum() for step in steps)
-
-
-def regret_in_context(game, steps):
-    return sum(max(step.means) - step.means[step.played[0]] for step in steps)
-
-
-def signed_regret_in_context(game, steps):
-    return sum(((fair(game, step.means) - step.p) * step.means).sum() for step in steps)
-
-
-def unfairness_in_context(game, steps):
-    return sum(abs(fair(game, step.means) - step.p).sum() for step in steps)
-
-
-def regret_of_ranks(game, steps):
-    lost = 0.0
-    for step in steps:
-        among = [float(game.distributions[g].cdf(x)) for g, x in zip(step.now.groups, step.means, strict=True)]
-        lost += max(among) - among[step.played[0]]
-    return lost
-
-
-def received(game, steps):
-    return [sum(int((step.now.groups == g).sum()) for step in steps) for g in range(game.world.groups)]
-
-
-def chosen(game, steps):
-    return [sum(int(step.now.groups[step.played[0]] == g) for step in steps) for g in range(game.world.groups)]
-
-
-ON_RANKS = {
-    "regret": regret_in_context,
-    "fairness_regret": regret_of_ranks,
-    "received": received,
-    "chosen": chosen,
-}
-MEASURES: dict[type, dict[str, Any]] = {
-    fl.Bandit: {"regret": regret},
-    shares.SharedBandit: {"regret": regret, "r_regret": r_regret, "violation": violation, "deficit": deficit},
-    exposure.ExposureBandit: {"regret": regret, "reward_regret": signed_regret, "fairness_regret": unfairness},
-    delays.SemiBandit: {
-        "regret": regret,
-        "reward_regret": positive_regret,
-        "signed_regret": signed_regret,
-        "fairness_regret": unfairness,
-    },
-    fl.ContextBandit: {"regret": regret_in_context},
-    exposure.ContextExposureBandit: {
-        "regret": regret_in_context,
-        "reward_regret": signed_regret_in_context,
-        "fairness_regret": unfairness_in_context,
-    },
-    ranks.RankBandit: ON_RANKS,
-    ranks.WeightedBandit: ON_RANKS,
-}
-
-
-# What only grows, and what the fair policy has none of ------------------------------------------------------------
-
-GROW = {"violation", "deficit", "fairness_regret", "received", "chosen"}
-
-
-@EVERY
-@examples(1)
-@given(data=st.data())
-def test_what_can_only_grow_grows_and_by_no_more_than_a_round_can_cost(name, data):
-    play = data.draw(strategies.plays(name))
-    result = simulated(play, runs=2)
-    for each in GROW & vars(result).keys():
-        assert (np.diff(getattr(result, each), axis=1) >= -1e-12).all(), each
-        assert (getattr(result, each) >= 0).all(), each
-    if isinstance(play.game, delays.SemiBandit):
-        assert (np.diff(result.reward_regret, axis=1) >= 0).all()
-        assert (result.signed_regret <= result.reward_regret + 1e-9).all()
-        # Both policies lay out `plays`, and neither gives an arm more than all: what is missing here is too much there.
-        room = 2 * min(play.game.plays, play.game.arms.means.size - play.game.plays)
-        assert (np.diff(result.fairness_regret, axis=1, prepend=0) <= room + 1e-9).all()
-    elif isinstance(play.game, ranks.RankBandit):
-        assert (np.diff(result.fairness_regret, axis=1, prepend=0) <= 1).all()
-        assert (result.chosen <= result.received).all()
-    elif hasattr(result, "fairness_regret"):
-        assert (np.diff(result.fairness_regret, axis=1, prepend=0) <= 2 + 1e-9).all()
-    if isinstance(play.game, shares.SharedBandit):  # whole plays behind: the deficit rounded down, round by round
-        assert (result.violation <= result.deficit + 1e-6).all()
-        assert (result.deficit < result.violation + 1).all()
-        assert (result.r_regret <= result.regret + 1e-9).all()
+# What the fair policy has none of ----------------------------------------------------------------------------------
 
 
 def as_told(table, p):

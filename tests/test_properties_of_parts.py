@@ -14,7 +14,6 @@ import pytest
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import ndtr
 from scipy.stats import binomtest
 from strategies import examples, numbers
 
@@ -23,7 +22,7 @@ from fairlib.core import any_of_the_best, explore, largest, select, share_out
 from fairlib.delays import dependent_rounding, laws
 from fairlib.delays.policies import _play_top
 from fairlib.engine.agent import selector
-from fairlib.merit import fair_policy, optimistic_means
+from fairlib.merit import fair_policy
 from fairlib.ranks import empirical, rank, uniform_sum
 from fairlib.ranks.distributions import flat
 
@@ -161,7 +160,7 @@ def means_of(merit, size):
 @examples(25)
 @given(data=st.data())
 def test_merit_rises_and_the_fair_policy_follows_it(kind, data):
-    merit = data.draw(strategies.merits(kind))
+    merit = data.draw(strategies.MERITS[kind])
     size = data.draw(st.integers(1, 6))
     means = np.array(data.draw(means_of(merit, size)))
     order = means.argsort()
@@ -186,32 +185,11 @@ def test_merit_rises_and_the_fair_policy_follows_it(kind, data):
         np.testing.assert_allclose(fair_policy(merit, means, plays), plays * fair, rtol=1e-9)
 
 
-def earned(merit, mu):
-    """Return what the fair policy earns at each of many points."""
-    merits = merit(mu)
-    return (merits * mu).sum(axis=-1) / merits.sum(axis=-1)
-
-
-@MERITS
-@examples(25)
-@given(data=st.data())
-def test_no_corner_and_no_point_of_a_grid_is_better_than_the_optimistic_means(kind, data):
-    merit = data.draw(strategies.merits(kind))
-    size = data.draw(st.integers(1, 3))
-    low, high = np.sort([data.draw(means_of(merit, size)) for _ in range(2)], axis=0)
-    found = optimistic_means(merit, low, high)
-    assert ((low <= found) & (found <= high)).all()
-    sides = [np.linspace(one, other, {1: 401, 2: 41, 3: 13}[size]) for one, other in zip(low, high, strict=True)]
-    points = np.array(list(itertools.product(*(side.clip(merit.low, merit.high) for side in sides))))
-    best = earned(merit, found)
-    assert best >= earned(merit, points).max() - 1e-9 * max(abs(merit.low), abs(merit.high))
-
-
 @MERITS
 @examples(40)
 @given(data=st.data())
 def test_nothing_on_a_grid_is_better_than_the_best_of_one_arm(kind, data):
-    merit = data.draw(strategies.merits(kind))
+    merit = data.draw(strategies.MERITS[kind])
     low, high = sorted(data.draw(means_of(merit, 2)))
     c = data.draw(st.floats(merit.low, merit.high))
     x = merit.functions.best(merit.functions.params, low, high, c)
@@ -222,26 +200,6 @@ def test_nothing_on_a_grid_is_better_than_the_best_of_one_arm(kind, data):
 
 
 # Delays --------------------------------------------------------------------------------------------------------------
-
-
-def arrived(law: Any, arm: int, mean: float, rounds: float) -> float:
-    """Return the chance that a reward of 0 or 1 arrives within so many rounds, as the law's page says it."""
-    has: Any = {name: value[arm] for name, value in law.settings.items()}
-    kind = law.draw.rule.function
-    if kind is laws.fixed_draw:
-        return float(rounds >= has["rounds"])
-    if kind is laws.geometric_draw:
-        return -math.expm1(-rounds / has["scale"]) if has["scale"] > 0 else float(rounds >= 1)
-    if kind is laws.pareto_draw:
-        return -math.expm1(-has["index"] * math.log(rounds)) if rounds >= 1 else 0.0
-    if kind is laws.packet_loss_draw:
-        return float(mean * has["arrives"] + (1 - mean) * has["when_zero"])
-    if kind is laws.biased_draw:
-        return float(mean * (rounds >= has["when_one"]) + (1 - mean) * (rounds >= has["when_zero"]))
-    if kind is laws.log_normal_draw:
-        return float(ndtr((math.log(rounds + 1) - has["centre"]) / has["sigma"]))
-    assert kind is laws.empirical_draw
-    return float(np.mean(has["delays"][: int(has["number"])] <= rounds))
 
 
 @pytest.mark.parametrize(("power", "late"), [(33.9, math.floor(math.exp(33.9))), (34.1, math.inf), (800.0, math.inf)])
@@ -262,7 +220,8 @@ def test_a_geometric_delay_past_counting_is_for_ever(chance):
 @examples(15)
 @given(data=st.data())
 def test_a_delay_comes_as_its_law_says_and_its_quantiles_invert_it(kind, data):
-    law = data.draw(strategies.laws(3, kind))
+    laws, arrived = strategies.LAWS[kind]
+    law = data.draw(laws(3))
     means = np.array(data.draw(numbers(0, 1, 3)))
     shares = sorted(data.draw(st.lists(st.floats(0.001, 0.999), min_size=2, max_size=4)))
     table = np.array([law.quantiles(q, means) for q in shares])
@@ -271,17 +230,18 @@ def test_a_delay_comes_as_its_law_says_and_its_quantiles_invert_it(kind, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     for arm, mean in enumerate(means):
         came = []
+        has = {name: value[arm] for name, value in law.settings.items()}
         for _ in range(number):
             wait = law.draw.interpreted(draws, arm, float(rng.random() < mean), rng)
             assert wait >= -1
             came.append(math.inf if wait == -1 else wait)
         for q, late in zip(shares, table[:, arm], strict=True):
             if late > 1e12:  # past counting, or never
-                assert arrived(law, arm, mean, 1e12) < q + 1e-9
+                assert arrived(has, mean, 1e12) < q + 1e-9
                 continue
-            within = arrived(law, arm, mean, late)
+            within = arrived(has, mean, late)
             assert within >= q - 1e-9
-            assert late == 0 or arrived(law, arm, mean, late - 1) < q + 1e-9
+            assert late == 0 or arrived(has, mean, late - 1) < q + 1e-9
             test = binomtest(int(np.sum(np.array(came) <= late)), number, min(within, 1.0))
             assert test.pvalue > 1e-9
 

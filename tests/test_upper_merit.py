@@ -198,34 +198,20 @@ def test_the_bounds_by_the_logarithm_are_smaller_where_merit_is_steep():
         assert ex.upper_merit_linear_fairness_bound(seen, 10_000) == pytest.approx(upper)
 
 
+TWO = fl.Bandit(fl.bernoulli([0.5, 0.4]))
+
+
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "sentence"),
     [
-        (lambda: ex.upper_merit(me.exponential(2), 0.0), ValueError, "^sd must be .*not 0.0"),
-        (lambda: ex.upper_merit(me.exponential(2), horizon=0), ValueError, "^horizon must be"),
-        (lambda: ex.upper_merit("steep"), TypeError, "^merit must be a Merit"),  # type: ignore[arg-type]
-        (
-            lambda: fl.simulate(fl.Bandit(fl.bernoulli([0.5, 0.4])), ex.upper_merit(me.exponential(2), horizon=10), 11),
-            ValueError,
-            "^horizon must be at most 10",
-        ),
-        (
-            lambda: fl.simulate(fl.Bandit(fl.bernoulli([0.5] * 3)), ex.upper_merit_kl(me.exponential(2), 2, 10), 10),
-            ValueError,
-            "made for 2 arms",
-        ),
-        (lambda: ex.upper_merit_kl_fairness_bound([0.0, 0.0], 10), ValueError, "^means must not all be 0"),
-        (lambda: ex.upper_merit_kl_fairness_bound([0.5, 1.5], 10), ValueError, "^means must be"),
-        (lambda: ex.upper_merit_fairness_bound(me.exponential(2), 3, 10, plays=4), ValueError, "^plays must be"),
-        (lambda: de.upper_merit_delayed(me.exponential(2), 3, 4), ValueError, "^plays must be"),
-        (
-            lambda: me.Merit("x", lambda x: x, low=0, high=1, minimum=1e-9, lipschitz=1, log_lipschitz=1e9),
-            ValueError,
-            "^the merit 'x' must be a positive number from 0 to 1; at 0 it is 0.0$",
-        ),
+        (lambda: fl.simulate(TWO, ex.upper_merit(me.exponential(2), horizon=10), 11), "^horizon must be at most 10"),
+        (lambda: fl.simulate(TWO, ex.upper_merit_kl(me.exponential(2), 3, 10), 10), "made for 3 arms"),
+        (lambda: ex.upper_merit_kl_fairness_bound([0.0, 0.0], 10), "^means must not all be 0"),
+        (lambda: ex.upper_merit_fairness_bound(me.exponential(2), 3, 10, plays=4), "^plays must be"),
+        (lambda: de.upper_merit_delayed(me.exponential(2), 3, 4), "^plays must be"),
     ],
     ids=itertools.count(),
 )
-def test_refused(call, error, message):
-    with pytest.raises(error, match=message):
+def test_refused(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
         call()

@@ -64,27 +64,18 @@ def exposed(i: int, merit: Merit) -> ex.ExposureBandit:
     return ex.ExposureBandit(fl.bernoulli(means(i, (1.0, 0.0), 2, FEW)), merit=merit)
 
 
-def of_upper_merit(*, known: bool) -> Callable[[int], Case]:
-    def make(i: int) -> Case:
-        merit = (exponential(0.2), exponential(4), clipped(0.1), exponential(8), ramp(0.5), exponential(6))[i]
-        game = exposed(i, merit)
-        mu = game.arms.means
-        most = farthest(merit, mu)[0]
-
-        def play(runs: int, rounds: Any) -> Any:
-            policy = ex.upper_merit(merit, horizon=int(rounds[-1]) if known else None)
-            return played(game, policy, "fairness_regret", runs, rounds, i)
-
-        return case(
-            f"means {in_words(mu)}, merit {merit!r}",
-            lambda t: ex.upper_merit_fairness_bound(merit, mu.size, t, known=known),
-            lambda t: most * t,
-            play,
-            lambda rounds: played(game, worst_believer(merit, mu, True), "fairness_regret", 2, rounds),
-            throughout=not known,
-        )
-
-    return make
+def of_upper_merit(i: int) -> Case:
+    merit = (exponential(0.2), exponential(4), clipped(0.1), exponential(8), ramp(0.5), exponential(6))[i]
+    game = exposed(i, merit)
+    mu = game.arms.means
+    most = farthest(merit, mu)[0]
+    return case(
+        f"means {in_words(mu)}, merit {merit!r}",
+        lambda t: ex.upper_merit_fairness_bound(merit, mu.size, t, known=False),
+        lambda t: most * t,
+        lambda runs, rounds: played(game, ex.upper_merit(merit), "fairness_regret", runs, rounds, i),
+        lambda rounds: played(game, worst_believer(merit, mu, True), "fairness_regret", 2, rounds),
+    )
 
 
 def of_upper_merit_kl(i: int) -> Case:
@@ -399,7 +390,7 @@ def of_radius(i: int) -> Case:
 
 LINES: dict[str, Line] = {
     "fairness_lower_bound": Line("fx-thm-3-1-5", "three policies", of_every_policy),
-    "upper_merit_fairness_bound": Line("thm-upper-merit", "upper merit", of_upper_merit(known=False)),
+    "upper_merit_fairness_bound": Line("thm-upper-merit", "upper merit", of_upper_merit),
     "upper_merit_kl_fairness_bound": Line("thm-merit-is-mean", "upper merit, kl", of_upper_merit_kl),
     "upper_merit_linear_fairness_bound": Line("thm-upper-merit-linear", "upper merit, linear", of_upper_merit_linear),
     "fairx_ucb_width": Line("fx-lem-a-4-1", "each arm in turn", of_widths),

@@ -2,7 +2,9 @@
 
 A paper's policies and games are in the module of its name, which is found in this folder: `ENTRIES` says how each
 policy is made for a game, on which three games it plays, and which loop of the benchmarks it is measured beside;
-`GAMES` are built when they are first asked for. How a factory is called is written once, in the line of its entry.
+`GAMES` are built when they are first asked for; `MEASURES` defines what each kind of game
+sums, once more and in the plainest way; `VARIED` says how Hypothesis varies what a game has besides arms, delays and
+contexts. How a factory is called is written once, in the line of its entry.
 """
 
 import importlib
@@ -18,6 +20,8 @@ _MODULES = [
 ]
 GAMES: dict[str, Callable[[], Any]] = {name: make for module in _MODULES for name, make in module.GAMES.items()}
 ZOO: dict[str, Entry] = {name: entry for module in _MODULES for name, entry in module.ENTRIES.items()}
+MEASURES = {kind: sums for module in _MODULES for kind, sums in getattr(module, "MEASURES", {}).items()}
+VARIED = {kind: vary for module in _MODULES for kind, vary in getattr(module, "VARIED", {}).items()}
 ON_ARMS = [name for name, entry in ZOO.items() if entry.horizon == 2000]
 WITH_CONTEXTS = [name for name, entry in ZOO.items() if entry.horizon == 300 and not entry.grows]
 

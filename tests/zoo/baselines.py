@@ -8,7 +8,7 @@ import fairlib as fl
 from fairlib import contexts as co
 from fairlib import delays as de
 from fairlib import linear as li
-from zoo.entry import RANKS, TEN, THREE, WITHIN, on_arms, recorded_table, with_contexts
+from zoo.entry import RANKS, TEN, THREE, WITHIN, Entry, recorded_table, regret, regret_in_context, with_contexts
 
 LINEAR = ("sphere", "table", "section 6")
 ANY = ("gaussian", "beta, own delay", "gaussian, uneven delay")
@@ -26,6 +26,10 @@ def uneven(within, rng):
     return math.inf if rng.random() < 0.1 else math.floor(within * rng.random())
 
 
+MEASURES: dict[type, dict[str, Any]] = {
+    fl.Bandit: {"regret": regret},
+    fl.ContextBandit: {"regret": regret_in_context},
+}
 GAMES: dict[str, Callable[[], Any]] = {
     "bernoulli": lambda: fl.Bandit(fl.bernoulli(TEN)),
     "beta": lambda: fl.Bandit(fl.beta([9, 1, 4], [1, 1, 6])),
@@ -43,13 +47,13 @@ GAMES: dict[str, Callable[[], Any]] = {
 }
 
 ENTRIES = {
-    "uniform": on_arms(lambda game: fl.uniform(), ("bernoulli", "gaussian", "beta, own delay"), "uniform"),
-    "uniform, three plays": on_arms(lambda game: fl.uniform(3), THREE, "uniform, three plays"),
-    "epsilon-greedy": on_arms(lambda game: fl.epsilon_greedy(0.1), ANY, "epsilon-greedy"),
-    "UCB1": on_arms(lambda game: fl.ucb1(), WITHIN, "ucb1"),
-    "Thompson sampling": on_arms(lambda game: fl.thompson_beta(), WITHIN, "thompson"),
-    "Thompson sampling, own prior": on_arms(lambda game: fl.thompson_beta(0.5, 2.0), WITHIN, "thompson"),
-    "Thompson sampling, normal": on_arms(lambda game: fl.thompson_gaussian(0.5, 2.0, 0.7), ANY, "thompson"),
+    "uniform": Entry(lambda game: fl.uniform(), ("bernoulli", "gaussian", "beta, own delay"), "uniform"),
+    "uniform, three plays": Entry(lambda game: fl.uniform(3), THREE, "uniform, three plays"),
+    "epsilon-greedy": Entry(lambda game: fl.epsilon_greedy(0.1), ANY, "epsilon-greedy"),
+    "UCB1": Entry(lambda game: fl.ucb1(), WITHIN, "ucb1"),
+    "Thompson sampling": Entry(lambda game: fl.thompson_beta(), WITHIN, "thompson"),
+    "Thompson sampling, own prior": Entry(lambda game: fl.thompson_beta(0.5, 2.0), WITHIN, "thompson"),
+    "Thompson sampling, normal": Entry(lambda game: fl.thompson_gaussian(0.5, 2.0, 0.7), ANY, "thompson"),
     "LinUCB": with_contexts(lambda game: li.linucb(radius=0.5), LINEAR, "linucb"),
     "OFUL": with_contexts(lambda game: li.oful(noise=1.0, norm=1.0, failure=0.1), LINEAR, "linucb"),
     "LinTS": with_contexts(lambda game: li.lints(2.0, 0.5), LINEAR, "lints"),

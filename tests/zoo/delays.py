@@ -8,7 +8,7 @@ import fairlib as fl
 from fairlib import delays as de
 from fairlib import exposure as ex
 from fairlib.merit import clipped, exponential, power
-from zoo.entry import on_arms, size
+from zoo.entry import Entry, fair, regret, signed_regret, size, unfairness
 
 FOUR = [0.9, 0.5, 0.5, 0.5]
 SEVEN = [0.3, 0.5, 0.7, 0.9, 0.8, 0.6, 0.4]
@@ -19,6 +19,18 @@ def semi(means, plays, delay=None, merit=None):
     return de.SemiBandit(fl.bernoulli(means), plays=plays, delay=delay, merit=merit or power(2, 4))
 
 
+def positive_regret(game, steps):
+    return sum(max(0.0, ((fair(game) - step.p) * game.arms.means).sum()) for step in steps)
+
+
+MEASURES: dict[type, dict[str, Any]] = {
+    de.SemiBandit: {
+        "regret": regret,
+        "reward_regret": positive_regret,
+        "signed_regret": signed_regret,
+        "fairness_regret": unfairness,
+    },
+}
 GAMES: dict[str, Callable[[], Any]] = {
     "at once": lambda: semi(FOUR, 2),
     "geometric": lambda: semi(SEVEN, 3, de.geometric([0.05] * 7)),
@@ -36,67 +48,65 @@ GAMES: dict[str, Callable[[], Any]] = {
 }
 
 ENTRIES = {
-    "FCUCB-D": on_arms(
+    "FCUCB-D": Entry(
         lambda game: de.fcucb_d(game.merit, size(game), game.plays), ("geometric", "fixed", "at once"), "fcucb-d"
     ),
-    "FCUCB-D, own radius": on_arms(
+    "FCUCB-D, own radius": Entry(
         lambda game: de.fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)),
         ("Pareto", "packet loss", "empirical"),
         "fcucb-d",
     ),
-    "FCUCB-D, steep": on_arms(
+    "FCUCB-D, steep": Entry(
         lambda game: de.fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)), STEEP, "fcucb-d, steep"
     ),
-    "upper merit, delayed": on_arms(
+    "upper merit, delayed": Entry(
         lambda game: de.upper_merit_delayed(game.merit, size(game), game.plays),
         ("geometric", "fixed", "steep, biased"),
         "fcucb-d",
     ),
-    "upper merit, several plays": on_arms(
+    "upper merit, several plays": Entry(
         lambda game: ex.upper_merit(game.merit, plays=game.plays), ("capped", "geometric", "at once"), "fcucb-d"
     ),
-    "FCTS-D": on_arms(
+    "FCTS-D": Entry(
         lambda game: de.fcts_d(game.merit, size(game), game.plays), ("geometric", "log-normal", "empirical"), "fcts-d"
     ),
-    "OP-FCUCB-D": on_arms(
+    "OP-FCUCB-D": Entry(
         lambda game: de.op_fcucb_d(game.merit, size(game), game.plays), ("geometric", "biased", "fixed"), "fcucb-d"
     ),
-    "OP-FCUCB-D, own radius": on_arms(
+    "OP-FCUCB-D, own radius": Entry(
         lambda game: de.op_fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)),
         ("log-normal", "packet loss by reward", "at once"),
         "fcucb-d",
     ),
-    "OP-FCUCB-D, steep": on_arms(
+    "OP-FCUCB-D, steep": Entry(
         lambda game: de.op_fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)), STEEP, "fcucb-d, steep"
     ),
-    "OP-FCTS-D": on_arms(
+    "OP-FCTS-D": Entry(
         lambda game: de.op_fcts_d(game.merit, size(game), game.plays), ("geometric", "biased", "Pareto"), "fcts-d"
     ),
-    "Two-box": on_arms(
+    "Two-box": Entry(
         lambda game: de.two_box(game.merit, size(game), game.plays, 2000), ("geometric", "biased", "fixed"), "fcucb-d"
     ),
-    "Two-box, steep": on_arms(
-        lambda game: de.two_box(game.merit, size(game), game.plays, 2000), STEEP, "fcucb-d, steep"
-    ),
-    "recent half": on_arms(
+    "Two-box, steep": Entry(lambda game: de.two_box(game.merit, size(game), game.plays, 2000), STEEP, "fcucb-d, steep"),
+    "recent half": Entry(
         lambda game: de.recent_half(game.merit, size(game), game.plays),
         ("geometric", "biased", "packet loss by reward"),
         "fcts-d",
     ),
-    "recent half, steep": on_arms(
+    "recent half, steep": Entry(
         lambda game: de.recent_half(game.merit, size(game), game.plays), STEEP, "fcts-d, steep"
     ),
-    "CUCB-D": on_arms(lambda game: de.cucb_d(game.plays), ("geometric", "packet loss", "empirical"), "cucb-d"),
-    "CUCB-D, own radius": on_arms(
+    "CUCB-D": Entry(lambda game: de.cucb_d(game.plays), ("geometric", "packet loss", "empirical"), "cucb-d"),
+    "CUCB-D, own radius": Entry(
         lambda game: de.cucb_d(game.plays, (0.1, 0.2)), ("at once", "biased", "log-normal"), "cucb-d"
     ),
-    "MP-TS-D": on_arms(lambda game: de.mp_ts_d(game.plays), ("geometric", "fixed", "packet loss by reward"), "mp-ts-d"),
-    "FGreedy-D": on_arms(
+    "MP-TS-D": Entry(lambda game: de.mp_ts_d(game.plays), ("geometric", "fixed", "packet loss by reward"), "mp-ts-d"),
+    "FGreedy-D": Entry(
         lambda game: de.fgreedy_d(game.merit, size(game), game.plays, 0.13),
         ("geometric", "empirical", "at once"),
         "fcts-d",
     ),
-    "FCUCB-D, late start": on_arms(
+    "FCUCB-D, late start": Entry(
         lambda game: de.late_start(de.fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)), 3),
         ("geometric", "fixed", "empirical"),
         "fcucb-d",

@@ -7,20 +7,6 @@ import numpy as np
 
 from fairlib import contexts as co
 
-__all__ = [
-    "Entry",
-    "RANKS",
-    "TEN",
-    "THREE",
-    "WITHIN",
-    "on_arms",
-    "positive_table",
-    "recorded_table",
-    "size",
-    "with_contexts",
-    "with_history",
-]
-
 
 class Entry(NamedTuple):
     """A policy of the zoo: how it is made for a game, the names of its games, and how long it plays them in a test."""
@@ -34,10 +20,6 @@ class Entry(NamedTuple):
     """The horizon for interpreted play."""
     grows: bool = False
     """Whether a round costs more the later it is."""
-
-
-def on_arms(make: Callable[[Any], Any], games: tuple[str, str, str], kind: str) -> Entry:
-    return Entry(make, games, kind)
 
 
 def with_contexts(make: Callable[[Any], Any], games: tuple[str, str, str], kind: str) -> Entry:
@@ -69,3 +51,30 @@ TEN = 0.9 - 0.05 * np.arange(10)
 WITHIN = ("bernoulli", "beta", "bernoulli, geometric delay")
 THREE = ("bernoulli, three plays", "gaussian, three plays, fixed delay", "beta, three plays of three")
 RANKS = ("section 6", "mixed groups", "employer, ten from all")
+
+
+# What several papers' games sum, each as its definition says, in the plainest way: of a game, and of its rounds so far.
+
+
+def regret(game, steps):
+    best = sum(sorted(game.arms.means, reverse=True)[: game.plays])
+    return sum(best - sum(game.arms.means[a] for a in step.played) for step in steps)
+
+
+def fair(game, means=None):
+    """Return the fair policy: exposure in proportion to merit."""
+    cut = np.clip(game.arms.means if means is None else means, game.merit.low, game.merit.high)
+    merits = [float(game.merit(mean)) for mean in cut]
+    return np.array([getattr(game, "plays", 1) * each / sum(merits) for each in merits])
+
+
+def signed_regret(game, steps):
+    return sum(((fair(game) - step.p) * game.arms.means).sum() for step in steps)
+
+
+def unfairness(game, steps):
+    return sum(abs(fair(game) - step.p).sum() for step in steps)
+
+
+def regret_in_context(game, steps):
+    return sum(max(step.means) - step.means[step.played[0]] for step in steps)

@@ -8,7 +8,19 @@ from fairlib import contexts as co
 from fairlib import delays as de
 from fairlib import exposure as ex
 from fairlib.merit import clipped, exponential, power
-from zoo.entry import TEN, on_arms, positive_table, recorded_table, size, with_contexts
+from zoo.entry import (
+    TEN,
+    Entry,
+    fair,
+    positive_table,
+    recorded_table,
+    regret,
+    regret_in_context,
+    signed_regret,
+    size,
+    unfairness,
+    with_contexts,
+)
 
 EXPONENTIAL = ("exponential", "exponential, ten", "exponential, gaussian")
 POWER = ("power", "power, steep", "power, gaussian")
@@ -24,6 +36,22 @@ def seen(world, merit):
     return ex.ContextExposureBandit(world, merit=merit)
 
 
+def signed_regret_in_context(game, steps):
+    return sum(((fair(game, step.means) - step.p) * step.means).sum() for step in steps)
+
+
+def unfairness_in_context(game, steps):
+    return sum(abs(fair(game, step.means) - step.p).sum() for step in steps)
+
+
+MEASURES: dict[type, dict[str, Any]] = {
+    ex.ExposureBandit: {"regret": regret, "reward_regret": signed_regret, "fairness_regret": unfairness},
+    ex.ContextExposureBandit: {
+        "regret": regret_in_context,
+        "reward_regret": signed_regret_in_context,
+        "fairness_regret": unfairness_in_context,
+    },
+}
 GAMES: dict[str, Callable[[], Any]] = {
     "exponential": lambda: exposed(fl.bernoulli([0.8, 0.4, 0.6, 0.1]), exponential(4)),
     "exponential, ten": lambda: exposed(fl.beta(10 * TEN, 10 - 10 * TEN), exponential(10)),
@@ -45,35 +73,35 @@ GAMES: dict[str, Callable[[], Any]] = {
 }
 
 ENTRIES = {
-    "upper merit": on_arms(
+    "upper merit": Entry(
         lambda game: ex.upper_merit(game.merit), ("exponential", "power, steep", "clipped"), "fairx-ucb"
     ),
-    "upper merit, known horizon": on_arms(
+    "upper merit, known horizon": Entry(
         lambda game: ex.upper_merit(game.merit, 0.7, horizon=2000),
         ("exponential, gaussian", "power, gaussian", "clipped, gaussian"),
         "fairx-ucb",
     ),
-    "upper merit, kl": on_arms(
+    "upper merit, kl": Entry(
         lambda game: ex.upper_merit_kl(game.merit, size(game), 2000),
         ("exponential, delay", "power", "clipped, beta"),
         "fairx-ucb",
     ),
-    "FairX-UCB, exponential": on_arms(lambda game: ex.fairx_ucb(game.merit, 0.3), EXPONENTIAL, "fairx-ucb"),
-    "FairX-UCB, power": on_arms(lambda game: ex.fairx_ucb(game.merit, 0.3), POWER, "fairx-ucb, power"),
-    "FairX-UCB, clipped": on_arms(lambda game: ex.fairx_ucb(game.merit, 0.3), CLIPPED, "fairx-ucb, power"),
-    "FairX-UCB, gradient": on_arms(lambda game: ex.fairx_ucb_gradient(game.merit, 0.3), EXPONENTIAL, "fairx-ucb"),
-    "FairX-TS": on_arms(
+    "FairX-UCB, exponential": Entry(lambda game: ex.fairx_ucb(game.merit, 0.3), EXPONENTIAL, "fairx-ucb"),
+    "FairX-UCB, power": Entry(lambda game: ex.fairx_ucb(game.merit, 0.3), POWER, "fairx-ucb, power"),
+    "FairX-UCB, clipped": Entry(lambda game: ex.fairx_ucb(game.merit, 0.3), CLIPPED, "fairx-ucb, power"),
+    "FairX-UCB, gradient": Entry(lambda game: ex.fairx_ucb_gradient(game.merit, 0.3), EXPONENTIAL, "fairx-ucb"),
+    "FairX-TS": Entry(
         lambda game: ex.fairx_ts(game.merit), ("exponential, delay", "power, steep", "clipped, beta"), "fairx-ts"
     ),
-    "FairX-TS, own prior": on_arms(
+    "FairX-TS, own prior": Entry(
         lambda game: ex.fairx_ts(game.merit, 0.5, 2.0), ("exponential", "power", "clipped"), "fairx-ts"
     ),
-    "FairX-TS, normal": on_arms(
+    "FairX-TS, normal": Entry(
         lambda game: ex.fairx_ts_gaussian(game.merit, 2.0, 0.7),
         ("exponential, gaussian", "power, gaussian", "clipped, gaussian"),
         "fairx-ts",
     ),
-    "FairX-EG": on_arms(
+    "FairX-EG": Entry(
         lambda game: ex.fairx_eg(game.merit, 0.1), ("exponential, delay", "power", "clipped, gaussian"), "fairx-ucb"
     ),
     "upper merit, linear": with_contexts(
