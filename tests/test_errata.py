@@ -23,16 +23,6 @@ def test_what_the_package_and_the_tests_call_an_erratum_is_one():
             assert name.upper() in known, f"{path.name}: {name}"
 
 
-def test_an_exercise_has_a_solution_if_only_of_how_far_we_got():
-    posed, solved = (
-        {label for text in CHAPTERS.values() for label in re.findall(rule, text)}
-        for rule in (r"\{exercise\}.*\n:label: (\S+)", r"\{solution(?:-start)?\} (\S+)")
-    )
-    assert len(posed) > 170
-    assert solved <= posed
-    assert posed - solved == set()
-
-
 def furthest_behind(r: list[Fraction], rounds: int) -> tuple[int, set[tuple[int, ...]]]:
     """Return the most whole plays that FAIR-LEARN with tolerance 0 leaves an arm behind, and the plays that do it."""
     most = 0
@@ -92,15 +82,3 @@ def test_no_merit_gives_the_chance_of_the_larger_coin():
     ratios = [larger(x, y) / larger(y, x) for x, y in ((0.5, 0), (1, 0.5))]
     assert ratios == pytest.approx([3, 3])
     assert larger(0, 1) == 0
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Bibliography
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Exercises
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# What figures were run on

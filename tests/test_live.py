@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from selenium import webdriver
 from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 import fairlib as fl
@@ -240,25 +239,14 @@ def test_sliders_set_games_and_choose_policies(browser: webdriver.Chrome, tmp_pa
 
 SPHERE = fl.contexts.sphere(4, [0.6, 0.8])
 MOVED: dict[str, tuple[Any, Any, list[Any], Any]] = {
-    "the arms": (lambda x: fl.Bandit(fl.bernoulli([x, 0.5, 0.4])), fl.ucb1(), [0.1, 0.9], 0.3),
     "the delay": (
         lambda x: fl.Bandit(fl.bernoulli([0.6, 0.5]), delay=biased([x, 0], [0, 2 * x])),
         fl.thompson_beta(),
         [0, 400],
         100,
     ),
-    "a learner's own": (
-        fl.Bandit(fl.bernoulli([0.6, 0.5, 0.4])),
-        lambda x: fair_learn(fl.Policy("patient", patient, until=x), [0.1] * 3),
-        [100, 900],
-        300,
-    ),
     "a context policy": (fl.ContextBandit(SPHERE), lambda x: fl.linear.linucb(x), [0.0, 4.0], 1.0),
 }
-
-
-def patient(until: int, seen: Any, p: Any) -> int:
-    return 2 if seen.t <= until else 1
 
 
 def counted(selected: Any, count: PerArm) -> None:
@@ -300,15 +288,6 @@ def press(browser: webdriver.Chrome, script: str) -> None:
     )
 
 
-def test_other_luck(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    visit(browser, tmp_path, of_a_run())
-    before = picture(browser)
-    press(browser, "root.querySelector('.chance button').click()")
-    assert browser.find_element(By.CSS_SELECTOR, ".chance output").text == "seed 4"
-    assert picture(browser)[1] == words(GAME, 4, 40)
-    assert picture(browser)[0] != before[0]
-
-
 def test_means_of_a_reader(browser: webdriver.Chrome, tmp_path: Path) -> None:
     visit(browser, tmp_path, of_a_run(means="Mean of each arm"))
     before = picture(browser)
@@ -324,16 +303,6 @@ def test_means_of_a_reader(browser: webdriver.Chrome, tmp_path: Path) -> None:
     other = SharedBandit(fl.bernoulli([0.1, *MEANS[1:]]), shares=[0.1] * 6)
     assert picture(browser)[1] == words(other, 3, 40)
     assert not browser.find_element(By.CSS_SELECTOR, "[role=alert]").text
-
-
-def test_keyboard(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    visit(browser, tmp_path, of_a_run())
-    slider = browser.find_element(By.CSS_SELECTOR, "[type=range]")
-    for key, text in ((Keys.ARROW_RIGHT, "200"), (Keys.ARROW_DOWN, "40"), (Keys.END, "10,000"), (Keys.HOME, "10")):
-        slider.send_keys(key)
-        assert slider.get_attribute("aria-valuetext") == text
-        until(browser, f"document.images[0].src.includes(encodeURIComponent('{text} rounds'))")
-    assert browser.find_element(By.CSS_SELECTOR, "[role=status]").get_attribute("textContent") == picture(browser)[1]
 
 
 def test_page_never_stalls(browser: webdriver.Chrome, tmp_path: Path) -> None:

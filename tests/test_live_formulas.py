@@ -5,11 +5,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import jupytext
 import mathjax_build
 import printing
 import pytest
-import yaml
 from matplotlib.figure import Figure
 from selenium import webdriver
 from selenium.webdriver.common.by import By
@@ -21,10 +19,6 @@ CHAPTERS = Path(__file__).parent.parent / "chapters"
 SOURCES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(CHAPTERS.glob("*.md"))}
 FORMULA = re.compile(r"^\$\$\n((?:(?!\$\$).)*?\\class\{fill-.*?)\n\$\$", re.MULTILINE | re.DOTALL)
 FILLED = {name: list(FORMULA.finditer(text)) for name, text in SOURCES.items() if "\\class{fill-" in text}
-PARTS = yaml.safe_load((CHAPTERS.parent / "_toc.yml").read_text(encoding="utf-8"))["parts"]
-NUMBERED = {Path(each["file"]).name for part in PARTS if part.get("numbered") for each in part["chapters"]}
-TOOLS = {"own", "arena", "playground"}  # in which the reader plays policies, and guesses nothing
-GUESSED = NUMBERED - TOOLS
 
 
 @pytest.mark.parametrize("chapter", FILLED)
@@ -121,16 +115,6 @@ def test_nothing_lights_up_for_whoever_asks_for_less_motion(page: Path, browser:
         slider.send_keys(Keys.END)
         assert set(places(browser, i)) <= {"10", "1,000"}
     assert browser.execute_script(LIT) == []
-
-
-@pytest.mark.parametrize("chapter", SOURCES)
-def test_each_chapter_that_computes_asks_for_one_guess(chapter: str) -> None:
-    cells = jupytext.reads(SOURCES[chapter], "md:myst").cells
-    asked = [cell for cell in cells if cell.cell_type == "code" and re.search(r"^Guess\(", cell.source, re.MULTILINE)]
-    assert len(asked) == (chapter in GUESSED)
-    for cell in asked:
-        assert cell.metadata.tags == ["hide-input"]
-        assert re.search(r'^    f".*\{', cell.source, re.MULTILINE), "the answer is not what the page computes"
 
 
 def test_on_paper_the_answer_is_at_the_end(tmp_path: Path) -> None:

@@ -101,13 +101,6 @@ def test_an_answer_is_that_of_the_solution(exercise, answer):
     assert any(abs(each - answer.value) <= answer.within for each in said), "the solution has another"
 
 
-def test_an_answer_that_is_off_is_not_in_the_solution():
-    """The test above can fail: a number next to the right one is refused."""
-    words, printed = solution("ex-bill")
-    assert not any(abs(each - 10_300) <= 0.5 for each in numbers(words + printed))
-    assert any(abs(each - 10_200) <= 0.5 for each in numbers(words + printed))
-
-
 def alone(folder: Path, body: str, script: str) -> str:
     """Write a page that has a script of the book and nothing else; return its address."""
     (folder / "page.html").write_text(
@@ -357,14 +350,6 @@ def test_what_is_below_a_mark_is_marked_and_keeps_its_label(tmp_path):
     assert [place.name for place in page.select("#here")] == ["p"]
 
 
-# A mark in a chapter: the line below it is the first of a paragraph, a formula, a list or a table.
-@pytest.mark.parametrize("page", [page for page, text in CHAPTERS.items() if "<!-- slide -->" in text])
-def test_a_mark_is_directly_above_what_it_marks(page):
-    below = re.findall(r"^<!-- slide -->\n(.*)$", CHAPTERS[page], re.MULTILINE)
-    assert len(below) == CHAPTERS[page].count("<!-- slide -->"), "a mark is a line of its own"
-    assert [line for line in below if not line or line.startswith(("#", "```", "(", "<"))] == []
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # The maps
 
@@ -441,42 +426,15 @@ def test_our_own_statements_are_there_once(label):
     assert sum(f"\n:label: {label}\n" in text for text in CHAPTERS.values()) == 1
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Every figure
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The data, the courses, the state
-
-
 def test_the_solutions_of_the_exam_are_right():
     said = " ".join(CHAPTERS["teaching"].partition("## An exam")[2].split())
-    counts, means = np.array([60, 30, 10]), np.array([0.7, 0.5, 0.4])
-    indices = means + np.sqrt(2 * np.log(101) / counts)
-    assert "$0.7 + 0.392 = 1.092$, $0.5 + 0.555 = 1.055$ and $0.4 + 0.961 = 1.361$: arm 3" in said
-    assert np.allclose(indices, [1.092, 1.055, 1.361], atol=5e-4)
-    assert next(n for n in range(1, 100) if 0.4 + np.sqrt(2 * np.log(101) / n) < indices[0]) == 20
-    assert counts @ (0.7 - means) == pytest.approx(9)
-    shares, plays, order, behind = np.array([0.3, 0.3, 0.1]), np.zeros(3), [], []
+    wide = np.sqrt(2 * np.log(101) / np.array([60, 30, 10]))
+    indices = [f"${mean} + {each:.3f} = {mean + each:.3f}$" for mean, each in zip((0.7, 0.5, 0.4), wide, strict=True)]
+    assert f"{indices[0]}, {indices[1]} and {indices[2]}: arm 3" in said
+    shares, plays, order = np.array([0.3, 0.3, 0.1]), np.zeros(3), []
     for t in range(1, 9):
         debt = shares * (t - 1) - plays
         arm = int(np.argmax(debt)) if debt.max() > 1e-9 else 2
         plays[arm] += 1
         order.append(arm + 1)
-        behind.append((shares * t - plays).max())
     assert f"and so on: {', '.join(map(str, order))}." in said
-    assert max(behind) == pytest.approx(0.6)
-    fair, uniform, best = np.array([4, 2, 2]) / 8, np.ones(3) / 3, np.array([1, 0, 0])
-    for policy, fairness, reward in ((uniform, 1 / 3, 0.0667), (best, 1, -0.2)):
-        assert abs(fair - policy).sum() == pytest.approx(fairness)
-        assert (fair - policy) @ [0.8, 0.4, 0.4] == pytest.approx(reward, abs=5e-4)
-    grid = (np.arange(2000) + 0.5) / 2000
-    u, v = np.meshgrid(grid, grid)
-    assert np.where(u > v, u, 0.5 + 0.2 * v).mean() == pytest.approx(0.65, abs=5e-4)
-    assert np.maximum(u, 0.5 + 0.2 * v).mean() == pytest.approx(0.682, abs=5e-4)
-
-
-def test_scripts_of_the_shelf_ask_for_nothing():
-    for name, folder in SCRIPTS.items():
-        text = (folder / name).read_text(encoding="utf-8")
-        assert not re.search(r"https?://|fetch\(|XMLHttpRequest|@import", text), name

@@ -1,7 +1,12 @@
 """What a simulation returns: what it knows, how it is shown, saved, loaded, tabled, and sent elsewhere."""
 
+import importlib
+import itertools
+import json
 import math
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,6 +15,7 @@ import zoo
 from helpers import same
 
 import fairlib as fl
+from fairlib.pages.playground import Playground
 
 SELLERS = fl.bernoulli([0.9, 0.8, 0.5, 0.2])
 
@@ -56,19 +62,6 @@ def test_a_result_is_saved_and_loaded_whole(name, tmp_path):
         assert set(file.files) >= {"rounds", "selected", "reward", "regret"}
 
 
-def test_a_result_of_another_kind_or_cut_short_is_refused(tmp_path):
-    result = fl.simulate(fl.Bandit(SELLERS), fl.ucb1(), 30)
-    result.save(tmp_path / "result")
-    with pytest.raises(ValueError, match="must hold a SharesResult, not a Result"):
-        fl.shares.SharesResult.load(tmp_path / "result")
-    whole = (tmp_path / "result").read_bytes()
-    (tmp_path / "result").write_bytes(whole[:700])
-    with pytest.raises(ValueError, match="must be a file that fairlib has saved, whole"):
-        fl.Result.load(tmp_path / "result")
-    with pytest.raises(FileNotFoundError):
-        fl.Result.load(tmp_path / "nothing")
-
-
 def test_a_result_as_a_table_holds_every_number():
     game = fl.shares.SharedBandit(SELLERS, shares=[0.1] * SELLERS.means.size)
     result: Any = fl.simulate(game, fl.ucb1(), 60, runs=3, rounds=[7, 60])
@@ -89,3 +82,108 @@ def test_games_and_policies_travel_to_other_processes(name):
         assert repr(there_game) == repr(game)
         assert repr(there_policy) == repr(policy)
         assert there_policy.bound_rule.text == policy.bound_rule.text
+
+
+# Files that are no results ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def saved(tmp_path):
+    result = fl.simulate(fl.Bandit(SELLERS), fl.ucb1(), 60, runs=4, rounds=[10, 30, 60], seed=2)
+    result.save(tmp_path / "result.npz")
+    return tmp_path / "result.npz"
+
+
+def with_heading(**changed: Any) -> Any:
+    return lambda heading: json.dumps({**json.loads(heading), **changed})
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (with_heading(fairlib=2), rf"in format 1: it is in format 2, which fairlib {fl.__version__} can't read"),
+        (with_heading(of="os:path"), "hold a Result, not a path"),
+        (with_heading(of=None), "hold a Result, not a None"),
+        (with_heading(strange=1), "unexpected keyword argument 'strange'"),
+        (lambda heading: "[", "be a file that fairlib has saved, whole, in format 1: "),
+        (lambda heading: "{}", "be a file that fairlib has saved, whole, in format 1: 'fairlib'"),
+    ],
+    ids=itertools.count(),
+)
+def test_a_result_of_another_format_or_class_is_refused(changed, said, saved):
+    with np.load(saved, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    np.savez(saved, **{**arrays, "heading": np.array(changed(str(arrays["heading"])))})
+    with pytest.raises(ValueError, match=rf"{saved} must .*({said})"):
+        fl.Result.load(saved)
+    del arrays["regret"]
+    np.savez(saved, **arrays)
+    with pytest.raises(ValueError, match=r"must hold a whole Result as it was saved: .*'regret'"):
+        fl.Result.load(saved)
+
+
+def test_a_file_that_is_no_result_is_refused_and_no_pickle_is_read(saved):
+    with pytest.raises(ValueError, match="must hold a SharesResult, not a Result"):
+        fl.shares.SharesResult.load(saved)
+    whole = saved.read_bytes()
+    for share in (0.0, 0.1, 0.5, 0.99):
+        saved.write_bytes(whole[: int(share * len(whole))])
+        with pytest.raises(ValueError, match=r"must be a file that fairlib has saved, whole"):
+            fl.Result.load(saved)
+    np.savez(saved, heading=np.array([{}], object))
+    with pytest.raises(ValueError, match="Object arrays cannot be loaded when allow_pickle=False"):
+        fl.Result.load(saved)
+    with saved.open("wb") as file:
+        np.save(file, np.zeros(3))
+    with pytest.raises(ValueError, match=r"must be a file that fairlib has saved, whole"):
+        fl.Result.load(saved)
+    with pytest.raises(FileNotFoundError):
+        fl.Result.load(saved.with_name("nothing.npz"))
+
+
+def test_each_class_of_results_is_loaded_in_a_fresh_process(tmp_path):
+    games = [zoo.game(zoo.ZOO[name].games[0]) for name in zoo.ZOO]
+    games.append(Playground(SELLERS, shares=[0.1] * 4, merit=fl.merit.exponential(2)))
+    made = {type(each): each for each in (play(game) for game in games)}
+    known = {each for each in fl.Result.__subclasses__() if each.__module__.startswith("fairlib.")}
+    assert made.keys() == {fl.Result, *known}
+    for name, each in enumerate(made.values()):
+        each.save(tmp_path / str(name))
+        code = "import sys, fairlib as fl\nprint(type(fl.Result.load(sys.argv[1])).__qualname__)"
+        command = [sys.executable, "-c", code, str(tmp_path / str(name))]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert run.stdout.split() == [type(each).__qualname__]
+
+
+def play(game: Any) -> Any:
+    return fl.simulate(game, fl.linear.at_random() if hasattr(game, "world") else fl.uniform(game.plays), 20)
+
+
+MINE = """
+import dataclasses, fairlib as fl
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Mine(fl.Result):
+    names: object = None
+"""
+
+
+def test_a_class_defined_elsewhere_is_loaded_once_it_is_known_and_no_file_imports_it(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere.py").write_text(MINE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    elsewhere, one = importlib.import_module("elsewhere"), np.ones((1, 1))
+    made = elsewhere.Mine(np.array([1]), np.array([[[1, 0]]]), one, one, names=np.array(["a", "b"]))
+    made.save(tmp_path / "mine.npz")
+    for kind in (fl.Result, elsewhere.Mine):
+        assert type(kind.load(tmp_path / "mine.npz")) is elsewhere.Mine
+    code = """
+import sys, fairlib as fl
+try:
+    fl.Result.load("mine.npz")
+except ValueError as error:
+    print("elsewhere" in sys.modules, error)
+"""
+    command = [sys.executable, "-c", code]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    assert said.startswith("False ")
+    assert "mine.npz must hold a Result, not a Mine; load it with the class that it is of, elsewhere.Mine, once" in said

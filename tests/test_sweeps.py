@@ -1,6 +1,7 @@
 """Sweeps keep their order, wherever they run, and what is finished when they are interrupted."""
 
 import functools
+import itertools
 import json
 import os
 import signal
@@ -21,7 +22,7 @@ from helpers import same
 
 import fairlib as fl
 from fairlib import files
-from fairlib.shares import fair_learn, lfg
+from fairlib.shares import fair_learn
 from fairlib.study.sweep import _identity
 
 
@@ -39,18 +40,6 @@ def test_the_same_here_and_elsewhere():
     pd.testing.assert_frame_equal(here, expected.rename_axis("setting"))
     with ThreadPoolExecutor(3) as pool:
         pd.testing.assert_frame_equal(fl.sweep(end_of_game, SETTINGS, executor=pool), here)
-
-
-def test_games_and_policies_are_settings_like_any_other_in_other_processes_too():
-    game = fl.Bandit(fl.bernoulli([0.9, 0.5]))
-    policies = [fl.ucb1(), fair_learn(lfg([0.1, 0.1], 1.0), [0.1, 0.2])]
-    settings = [
-        {"problem": game, "policy": policy, "horizon": 200, "seed": seed} for policy in policies for seed in (0, 1)
-    ]
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        there = fl.sweep(fl.simulate, settings, executor=pool)
-    here = fl.sweep(fl.simulate, settings)
-    assert all(same(one, other) for one, other in zip(here["result"], there["result"], strict=True))
 
 
 PLAYED = ["UCB1", "FAIR-LEARN, epsilon-greedy", "FairX-UCB, exponential", "FairX-LinUCB, exponential", "FCUCB-D, steep"]
@@ -213,33 +202,7 @@ def test_a_worker_of_a_cluster_that_is_killed_costs_nothing_and_doubles_nothing(
     assert len(cluster.scheduler_info()["workers"]) == 1, "nobody was killed"
 
 
-CALLER = """
-import sys
-import fairlib as fl
-from test_sweeps import MANY, slow
-fl.sweep(slow, MANY, store=sys.argv[1])
-"""
-
-
 ENV = os.environ | {"PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
-
-
-def caller(store, script):
-    return subprocess.Popen([sys.executable, "-c", script, str(store)], env=ENV, stderr=subprocess.PIPE)
-
-
-def test_a_caller_that_is_killed_is_continued(tmp_path, table):
-    for parts in (5, 15):
-        process = caller(tmp_path, CALLER)
-        while len(list(tmp_path.glob("part-*"))) < parts:
-            assert process.poll() is None
-            time.sleep(0.02)
-        process.kill()
-        process.communicate()
-    written = {file: file.stat().st_mtime_ns for file in tmp_path.glob("part-*")}
-    assert 15 <= len(written) < 67
-    pd.testing.assert_frame_equal(fl.sweep(slow, MANY, store=tmp_path), table)
-    assert {file: file.stat().st_mtime_ns for file in written} == written
 
 
 def test_a_store_that_cannot_be_written_is_told_and_what_is_finished_is_kept(tmp_path, table, monkeypatch):
@@ -257,27 +220,6 @@ def test_a_store_that_cannot_be_written_is_told_and_what_is_finished_is_kept(tmp
     assert len(ended.value.results) == 33
     monkeypatch.undo()
     pd.testing.assert_frame_equal(fl.sweep(measured, MANY, store=tmp_path), table)
-
-
-def test_a_store_with_anything_else_is_refused(tmp_path):
-    fl.sweep(measured, MANY[:3], store=tmp_path)
-    another = r"^store must hold this very experiment, and .* holds another: "
-    with pytest.raises(ValueError, match=f"{another}the experiment was def measured.* and is def end_of_game"):
-        fl.sweep(end_of_game, MANY[:3], store=tmp_path)
-    heading = json.loads((tmp_path / "_sweep.json").read_text(encoding="utf-8"))
-    for name in ("numpy", "sources of fairlib", "format"):
-        (tmp_path / "_sweep.json").write_text(json.dumps(heading | {name: "1.0"}), encoding="utf-8")
-        with pytest.raises(ValueError, match=f"{another}{name} was 1.0 and is "):
-            fl.sweep(measured, MANY[:3], store=tmp_path)
-    for wrong in ("", "[]", "{}", "no", "3", "\0"):
-        (tmp_path / "_sweep.json").write_text(wrong, encoding="utf-8")
-        with pytest.raises(ValueError, match=rf"^store must be .*{tmp_path} is neither: |{another}"):
-            fl.sweep(measured, MANY[:3], store=tmp_path)
-    (tmp_path / "a file").touch()
-    with pytest.raises(ValueError, match=r"^store must be a folder that can be read and written"):
-        fl.sweep(measured, MANY, store=tmp_path / "a file")
-    with pytest.raises(TypeError, match=r"^store must be"):
-        fl.sweep(measured, MANY, store=3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -308,10 +250,6 @@ def scaled(c, x):
     return {"y": c * x}
 
 
-def policy_of(c):
-    return fl.epsilon_greedy(c / 4)
-
-
 def with_closure(c):
     return lambda x: {"y": c * x}
 
@@ -333,15 +271,10 @@ def with_rule(step):
 
 OTHERS = {
     "a partial": lambda c: functools.partial(scaled, c),
-    "a partial of a partial": lambda c: functools.partial(functools.partial(scaled, c=c)),
     "a closure": with_closure,
-    "of another type": lambda c: with_closure(1.0 if c == 2 else 1),
     "a default": with_default,
     "a long array": lambda c: with_closure(np.r_[np.zeros(9999), c]),
-    "a precise array": lambda c: with_closure(np.array([1 + c * 1e-15])),
-    "a policy": lambda c: with_closure(policy_of(c)),
     "a policy's rule": with_rule,
-    "a policy's array": lambda c: with_closure(fair_learn(fl.ucb1(), [c / 100] * 20)),
     "a helper in a cache": lambda c: with_closure(functools.lru_cache(with_closure(c))),
 }
 
@@ -360,38 +293,65 @@ def test_a_global_of_a_helper_counts_and_is_named(tmp_path, monkeypatch):
         fl.sweep(helped, [{"x": 1}], store=tmp_path)
 
 
-def test_an_experiment_that_calls_itself_is_known():
-    def experiment(x):
-        return experiment(x - 1) if x else again(x)
+def test_a_store_of_something_else_is_refused(tmp_path):
+    fl.sweep(measured, MANY[:3], store=tmp_path)
+    another = r"^store must hold this very experiment, and .* holds another: "
+    with pytest.raises(ValueError, match=f"{another}the experiment was def measured.* and is def end_of_game"):
+        fl.sweep(end_of_game, MANY[:3], store=tmp_path)
+    heading = json.loads((tmp_path / "_sweep.json").read_text(encoding="utf-8"))
+    (tmp_path / "_sweep.json").write_text(json.dumps(heading | {"numpy": "1.0"}), encoding="utf-8")
+    with pytest.raises(ValueError, match=f"{another}numpy was 1.0 and is "):
+        fl.sweep(measured, MANY[:3], store=tmp_path)
+    (tmp_path / "_sweep.json").write_text("no", encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"^store must be .*{tmp_path} is neither: "):
+        fl.sweep(measured, MANY[:3], store=tmp_path)
+    (tmp_path / "a file").touch()
+    with pytest.raises(ValueError, match=r"^store must be a folder that can be read and written"):
+        fl.sweep(measured, MANY, store=tmp_path / "a file")
 
-    def again(x):
-        return experiment(x)
 
-    assert _identity(experiment)["experiment"] == "the function of the experiment"
+def doubled(a):
+    return {"twice": 2 * a}
+
+
+def gives_a_list(a):
+    return [a]
+
+
+def gives_its_setting(a):
+    return {"a": a}
+
+
+WITHOUT_SOURCE: dict[str, Any] = {"__name__": "__main__"}
+exec("def experiment(a): return a", WITHOUT_SOURCE)
 
 
 @pytest.mark.parametrize(
-    "held",
-    [np.random.default_rng(0), object(), fl.Bandit(fl.bernoulli([0.5] * 20)), pd.Series([0.5] * 99)],
-    ids=lambda held: type(held).__name__,
+    ("given", "kind", "said"),
+    [
+        ({"settings": 7}, TypeError, "^settings must be"),
+        ({"settings": [3]}, TypeError, "^settings must be"),
+        ({"settings": [{"setting": 1}]}, TypeError, "^settings must be dicts of arguments by their names"),
+        ({"settings": [{3: 1}]}, TypeError, "^settings must be dicts of arguments by their names"),
+        ({"settings": [{"a": fl.ucb1()}]}, TypeError, "^settings must be dicts of numbers and strings"),
+        ({"settings": [{"a": [0.5]}]}, TypeError, "^settings must be dicts of numbers and strings"),
+        ({"part": (3, 3)}, ValueError, "^part must be a whole number"),
+        ({"part": (0, 0)}, ValueError, "^part must be a whole number"),
+        ({"part": (0.0, 1)}, TypeError, "^part must be a"),
+        ({"part": (1,)}, TypeError, "^part must be a"),
+        ({"part": "01"}, TypeError, "^part must be a"),
+        ({"executor": 4}, TypeError, "^executor must be"),
+        ({"store": 3}, TypeError, "^store must be"),
+        ({"experiment": with_closure(object())}, TypeError, "^experiment must depend only on what its text .* 'c' is"),
+        ({"experiment": WITHOUT_SOURCE["experiment"]}, TypeError, "^experiment must be written in a cell or a file"),
+        ({"experiment": gives_a_list}, fl.SweepError, "TypeError: experiment must"),
+        ({"experiment": gives_its_setting}, fl.SweepError, "TypeError: experiment must"),
+    ],
+    ids=itertools.count(),
 )
-def test_what_has_no_text_of_its_own_is_refused(tmp_path, held):
-    with pytest.raises(TypeError, match=r"^experiment must depend only on what its text .* 'c' is .*: make it inside"):
-        fl.sweep(with_closure(held), [{"x": 1}], store=tmp_path)
-
-
-def test_what_has_no_source_is_refused(tmp_path):
-    world: dict[str, Any] = {"__name__": "__main__"}
-    exec("def experiment(x): return x", world)
-    with pytest.raises(TypeError, match=r"^experiment must be written in a cell or a file"):
-        fl.sweep(world["experiment"], [{"x": 1}], store=tmp_path)
-
-
-def product(a, b):
-    return {"product": a * b}
-
-
-PAIRS = [{"a": a, "b": b} for a in range(3) for b in range(3)]
+def test_what_is_wrong_is_refused_by_name(given, kind, said, tmp_path):
+    with pytest.raises(kind, match=said):
+        fl.sweep(**{"experiment": doubled, "settings": [{"a": 1}], "store": tmp_path, **given})
 
 
 def test_a_failing_setting_is_kept_and_the_rest_is_run():
@@ -421,17 +381,6 @@ def test_what_failed_stands_in_a_column_and_is_tried_again(tmp_path, notes):
     assert len(begun(notes)) == 201
 
 
-def test_what_always_fails_is_told_each_time_and_alone(tmp_path):
-    def fails(i):
-        raise ValueError(i)
-
-    for _ in range(2):
-        kept = fl.sweep(fails, [{"i": 1}, {"i": 2}], store=tmp_path, errors="keep")
-        assert kept.to_dict("list") == {"i": [1, 2], "exception": ["ValueError: 1", "ValueError: 2"]}
-    with pytest.raises(fl.SweepError, match="ValueError: 1"):
-        fl.sweep(fails, [{"i": 1}, {"i": 2}], store=tmp_path)
-
-
 def test_ctrl_c_is_no_failure_to_be_kept():
     def experiment(i):
         if i == 3:
@@ -446,14 +395,18 @@ def test_ctrl_c_is_no_failure_to_be_kept():
 
 @pytest.mark.parametrize("number", [1, 3, 7, 20])
 def test_parts_are_all_settings_once(number, tmp_path):
-    parts = [fl.sweep(product, MANY_PAIRS, store=tmp_path, part=(i, number)) for i in range(number)]
+    parts = [fl.sweep(times, MANY_PAIRS, store=tmp_path, part=(i, number)) for i in range(number)]
     assert sorted(place for each in parts for place in each.index) == list(range(len(MANY_PAIRS)))
     written = sorted(tmp_path.iterdir())
-    whole = fl.sweep(product, MANY_PAIRS, store=tmp_path)
+    whole = fl.sweep(times, MANY_PAIRS, store=tmp_path)
     assert whole["product"].tolist() == [each["a"] * each["b"] for each in MANY_PAIRS]
     assert sorted(tmp_path.iterdir()) == written
     for i, each in enumerate(parts):
-        pd.testing.assert_frame_equal(fl.sweep(product, MANY_PAIRS, part=(i, number)), each)
+        pd.testing.assert_frame_equal(fl.sweep(times, MANY_PAIRS, part=(i, number)), each)
+
+
+def times(a, b):
+    return {"product": a * b}
 
 
 MANY_PAIRS = [{"a": a, "b": b} for a in range(4) for b in range(4)]
@@ -487,50 +440,6 @@ def test_processes_that_write_to_one_store_at_the_same_time_lose_and_double_noth
     pd.testing.assert_frame_equal(swept.drop(columns="process"), products(MANY))
     assert os.getpid() not in set(swept["process"]), "something was lost and had to be run again"
     pd.testing.assert_frame_equal(fl.sweep(lasting, MANY, store=tmp_path), swept)
-
-
-def test_a_part_is_refused_by_name():
-    for part in ((3, 3), (-1, 3), (0, 0)):
-        with pytest.raises(ValueError, match=r"^part must be a whole number"):
-            fl.sweep(product, PAIRS, part=part)
-    odd: tuple[Any, ...] = (3, "01", (1,), (0.0, 1), (0, 1, 2))
-    for one in odd:
-        with pytest.raises(TypeError, match=r"^part must be a"):
-            fl.sweep(product, PAIRS, part=one)
-
-
-@pytest.mark.parametrize("result", [[3], {"x": [1]}, {"gap": 1}, {"setting": 1}, {"exception": "x"}, {"x": 1j}])
-def test_what_cannot_be_stored_is_refused(tmp_path, result):
-    with pytest.raises(fl.SweepError, match="TypeError: experiment must") as ended:
-        fl.sweep(lambda gap: result, [{"gap": 1}], store=tmp_path)
-    assert len(ended.value.results) == 0
-
-
-@pytest.mark.parametrize("setting", [{"game": fl.ucb1()}, {"means": [0.5]}, {"a": 1j}])
-def test_settings_that_cannot_be_stored_are_refused(tmp_path, setting):
-    with pytest.raises(TypeError, match=r"^settings must be dicts of numbers and strings"):
-        fl.sweep(dict, [setting], store=tmp_path)
-    names: list[Any] = ["setting", "exception", 3]
-    for name in names:
-        with pytest.raises(TypeError, match=r"^settings must be dicts of arguments by their names"):
-            fl.sweep(dict, [{name: 1}])
-
-
-def test_an_interrupted_sweep_keeps_what_is_finished():
-    def experiment(i):
-        if i == 3:
-            raise KeyboardInterrupt
-        return i
-
-    with pytest.warns(UserWarning, match="3 of 5 settings are finished"):
-        assert fl.sweep(experiment, [{"i": i} for i in range(5)])["result"].tolist() == [0, 1, 2]
-
-
-def test_an_error_ends_a_sweep_and_what_is_finished_is_kept():
-    with pytest.raises(fl.SweepError, match=r"^setting 3, \{'i': 0\}, .* ZeroDivisionError: .*3 of 5") as ended:
-        fl.sweep(lambda i: 6 // i, [{"i": i} for i in (1, 2, 3, 0, 1)])
-    assert ended.value.results["result"].tolist() == [6, 3, 2]
-    assert isinstance(ended.value.__cause__, ZeroDivisionError)
 
 
 def test_an_error_cancels_what_has_not_begun():
@@ -570,12 +479,6 @@ def test_ctrl_c_cancels_what_has_not_begun():
     assert 4 <= len(done) <= len(begun) < 100
 
 
-def dies(i):
-    if i == 3:
-        os._exit(1)
-    return i
-
-
 def dies_once(i, file):
     if i == 3 and not Path(file).exists():
         Path(file).touch()
@@ -592,24 +495,6 @@ def test_a_worker_of_a_pool_that_is_killed_is_told_and_a_second_call_runs_the_re
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         swept = fl.sweep(dies_once, settings, store=tmp_path / "store", executor=pool)
     assert swept["square"].tolist() == [i * i for i in range(8)]
-
-
-def test_a_worker_that_dies_costs_nothing_that_is_finished():
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        with pytest.raises(fl.SweepError, match="BrokenProcessPool") as ended:
-            fl.sweep(dies, [{"i": i} for i in range(5)], executor=pool)
-        assert ended.value.results["result"].tolist() == [0, 1, 2]
-
-
-@pytest.mark.parametrize("wrong", [7, None, [3], "ab"])
-def test_settings_that_are_none_are_refused_by_name(wrong):
-    with pytest.raises(TypeError, match=r"^settings must be"):
-        fl.sweep(int, wrong)
-
-
-def test_an_executor_that_is_none_is_refused_by_name():
-    with pytest.raises(TypeError, match=r"^executor must be"):
-        fl.sweep(int, [{}], executor=4)  # type: ignore[arg-type]
 
 
 def test_the_bar_shows_only_when_it_is_asked_for(capsys):

@@ -2,23 +2,19 @@
 
 import inspect
 import json
-import math
-import re
 import textwrap
 from typing import Any
 
 import js_engine
 import numpy as np
 import pytest
-import zoo
 from py_mini_racer import MiniRacer
 
 import fairlib as fl
 from fairlib.core import largest
 from fairlib.core.policy import RULE
-from fairlib.pages import scripts
 from fairlib.pages.reader_rule import KINDS
-from fairlib.pages.scripts import draws, flat, function_of, numbers, runtime, script
+from fairlib.pages.scripts import draws, flat, function_of, runtime, script
 from fairlib.pages.translate import CHANCE, REAL, WHOLE, Array, Function, Made, RefusedError, Script
 
 UNKNOWN: dict[str, Any] = {}
@@ -45,28 +41,7 @@ def run(function, kinds, *values):
     return js_engine.evaluated(made.text(), f"{name}({', '.join(map(passed, values))})")
 
 
-def test_what_is_derived_from_others_carries_their_licences():
-    notice = runtime().partition("*/")[0]
-    assert re.findall(r"Copyright \(c\) [\d, -]+(NumPy Developers|Anaconda, Inc)", notice) == [
-        "NumPy Developers",
-        "Anaconda, Inc",
-    ]
-
-
-def test_of_a_package_the_licence_is_its_own(tmp_path, monkeypatch):
-    paths = [tmp_path / place for place in ("licenses/AUTHORS.txt", "random/LICENSE.md", "licenses/LICENSE.txt")]
-    for path in paths:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"{path.name}\n\n----\nwhat it bundles", encoding="utf-8")
-    monkeypatch.setattr(scripts, "files", lambda package: paths)
-    assert scripts._licence("numpy") == "LICENSE.txt"
-
-
 # What it knows -------------------------------------------------------------------------------------------------------
-
-
-def quotients(a, b):
-    return a // b, a % b, a / b
 
 
 def loops(n, x):
@@ -95,30 +70,12 @@ def once(n):
     return count
 
 
-def chains(a, b, c):
-    inside = 0 <= a < b and not (a == c or b != c)
-    return inside, 1.0 if inside else -1.0, (a > b) + (b > c) + True, max(a, b, c), min(a, b), abs(-b), float(a > b)
-
-
 def truths(a, b):
     same = (a > b) == (b > 0.5)
     one = (a > b) == 1
     if a and b and not (a > b or b != b):
         return same, one, (a > b) != 0.0, same and one
     return one, same, (b > a) == (a < b), one or same
-
-
-def ends(x):
-    return math.isinf(x), math.isinf(-math.inf), math.isinf(math.nan), math.isfinite(math.nan), math.fabs(-x)
-
-
-def swaps(x):
-    x[0], x[1] = x[1], x[0]
-    first = last = x[-1]
-    x[2] += first * last
-    a, b = x[0] + 1, x[1]
-    a, b = b, a
-    return a - b + x[2]
 
 
 def pieces(x, first, last):
@@ -155,23 +112,7 @@ def orders(x):
     return order[0], order[3], np.searchsorted(y, y[1], side="right"), np.searchsorted(y, y[1]), np.argmax(x), y[0]
 
 
-def constants(x):
-    big = math.inf
-    return (
-        math.floor(-2.5),
-        math.ceil(2.5),
-        int(-2.5),
-        x < big,
-        -big,
-        math.isnan(x - x),
-        math.sqrt(2.0),
-        2.0**3,
-        FACTOR,
-        max(x, NEVER),
-    )
-
-
-FACTOR, NEVER, ALWAYS = 1e-300, -math.inf, True
+ALWAYS = True
 
 
 def either(x, n):
@@ -199,26 +140,14 @@ def helping(x, more=1):
     return x + more
 
 
-def default(delete):
-    """Have an argument that JavaScript has another use for."""
-    new = delete + 1
-    return new
-
-
 CASES: dict[str, Any] = {
-    "quotients": (quotients, [WHOLE, WHOLE], [(7, 2), (-7, 2), (7, -2), (0, 5), (2**53 - 1, 3)]),
     "loops": (loops, [WHOLE, REAL], [(7, 20.0), (5, 1e9), (1, 0.0)]),
     "once": (once, [WHOLE], [(3,), (0,)]),
-    "chains": (chains, [REAL, REAL, REAL], [(1.0, 2.0, 2.0), (2.0, 1.0, 1.0), (-1.0, 0.0, 0.0), (0.5, 0.5, 0.5)]),
     "truths": (truths, [REAL, REAL], [(1.0, 2.0), (2.0, 1.0), (0.0, 1.0), (1.0, 0.0)]),
-    "ends": (ends, [REAL], [(1.5,)]),
-    "swaps": (swaps, [NUMBERS], [([1.0, 2.0, 3.0],)]),
     "pieces": (pieces, [NUMBERS, WHOLE, WHOLE], [([1.0, 2.0, 3.0, 4.0, 5.0], 1, 3)]),
     "orders": (orders, [NUMBERS], [([2.0, 1.0, 1.0, 3.0],), ([5.0, 5.0, 1.0, 1.0],)]),
-    "constants": (constants, [REAL], [(1.5,), (-0.0,)]),
     "either": (either, [NUMBERS, WHOLE], [([1.5, 0.0], 3), ([1.5, 0.25], 0), ([1.5, 2.0], -2)]),
     "calls": (twice, [REAL], [(1.5,)]),
-    "names": (default, [REAL], [(1.5,)]),
 }
 
 
@@ -290,67 +219,41 @@ def test_each_kind_of_argument_has_a_function_of_its_own():
 
 REFUSED = {
     "return [x for x in p]": "a comprehension, which it does not know",
-    "return {1: 2}": "a dictionary, which it does not know",
     "return [1, 2]": "a list, which it does not know",
-    "return f'{n}'": "an f-string, which it does not know",
-    "return lambda: n": "lambda, which it does not know",
-    "raise ValueError": "raise, which it does not know",
     "try:\n        n = 1\n    finally:\n        n = 2": "try, which it does not know",
-    "with p:\n        n = 1": "with, which it does not know",
-    "def inner():\n        return 1": "a function in a function, which it does not know",
-    "import math": "import, which it does not know",
-    "global n": "global, which it does not know",
-    "yield n": "a value that is not used",
-    "assert n": "assert, which it does not know",
     "for a, x in enumerate(p):\n        n = a": "a loop over anything but one name",
     "for a in p:\n        n = 1": "a loop over anything but range(...)",
     "for a in range(n):\n        n = 1\n    else:\n        n = 2": "else after a loop",
-    "while n > 1:\n        n = 1\n    else:\n        n = 2": "else after a loop",
-    "for a, b in range(n):\n        n = 1": "a loop over anything but one name",
-    "for p[0] in range(n):\n        n = 1": "a loop over anything but one name",
     "for a in range():\n        n = 1": "range of 0 things",
     "for a in range(0, n, n):\n        n = 1": "a loop whose step is not written as a whole number",
     "return p * 2": "arithmetic on a whole array: write the loop",
-    "return p + p": "arithmetic on a whole array: write the loop",
     "return np.sqrt(p)": "np.sqrt of a whole array: write the loop",
-    "return np.exp(p).sum()": "np.exp of a whole array: write the loop",
     "return p.sum()": "'sum' of an array of numbers, which it does not know",
-    "return np.sum(p)": "np.sum, which it does not know",
     "return np.random.rand()": "'rand' of the function np.random, which it does not know",
     "return rng.integers(5)": "rng.integers, which it does not know; it knows random, ",
     "return round(n)": "'round', which stands for nothing that it knows",
-    "return unknown": "'unknown', which stands for nothing that it knows",
     "return 'text'": "'text', which is no number",
     "return p[::2]": "a slice with a step, or after another",
     "return p[0, 1]": "more places than an array of numbers has axes",
     "return p[0.5]": "a number where a whole number is needed",
     "return n[0]": "a part of a whole number",
     "return (1, 2)[n]": "a part of a tuple that is not named by its number",
-    "return (1, 2)[2]": "a part of a tuple that is not named by its number",
     "return rows[:1, 0]": "a place after a slice",
-    "return rows[0, 0, 0]": "more places than an array of numbers with 2 axes has axes",
     "p[:2] = None": "nothing put where an array of numbers is",
     "p[:2] = rows": "an array of numbers with 2 axes put where an array of numbers is",
     "counts[:2] = rng": "rng put where an array of whole numbers is",
     "p[0] //= 2": "//= on a number",
-    "p[0] @= 2": "an operator that it does not know",
     "p[:2] += 1": "+= on an array of numbers",
     "counts[0] = 0.5": "a number that may not be whole, put into an array of whole ones",
-    "counts[0] /= 2": "a number that may not be whole, put into an array of whole ones",
-    "counts[0] += 0.5": "a number that may not be whole, put into an array of whole ones",
     "n = 1\n    n = p": "'n' stands for a whole number in one place, and for an array of numbers in another",
-    "n = max(1, 0.5)\n    n = p": "'n' stands for a number in one place, and for an array of numbers in another",
     "if p:\n        return 1": "an array of numbers as a condition",
     "return 0.5 // n": "// of numbers that may not be whole",
     "return 2**n": "a power of whole numbers, which may be none: write 2.0, say",
     "return n << 2": "an operator that it does not know",
-    "return ~n": "an operator that it does not know",
-    "return n @ n": "an operator that it does not know",
     "n = 1 < 2": "'n' stands for a whole number in one place, and for True or False in another",
     "return n or 3": "'and' or 'or' of a whole number, as a value",
     "return 1 if n > 2 else n > 1": "a whole number or True or False",
     "return n is None": "a comparison that it does not know",
-    "return n in p": "a comparison that it does not know",
     "return np.argsort(p)": "np.argsort without kind='mergesort', which leaves open what becomes of equal numbers",
     "return np.zeros(n, bool)": "an array of bool",
     "return np.zeros()": "np.zeros, which it does not know",
@@ -367,20 +270,13 @@ REFUSED = {
     "return max(p)": "max of one thing: write the loop",
     "return math.sqrt(1.0, 2.0)": "math.sqrt of 2 numbers",
     "return largest(a=p)": "an argument by its name",
-    "return max(n, key=n)": "an argument by its name",
-    "return np.sqrt(x=n)": "an argument by its name",
-    "return abs(n, n)": "abs of 2 things",
     "return bool()": "bool of 0 things",
-    "return len(n)": "len of a whole number",
-    "return bool(p)": "an array of numbers as a condition",
-    "return n.reshape(2, 2)": "reshape of a whole number",
     "return p.reshape(3)": "reshape to one axis of a certain length",
     "return rows.sort()": "a sort of an array of numbers with 2 axes",
     "return np.argmax(rows)": "np.argmax of that",
     "return Box(1.0)": "Box has 2 parts, not 1",
     "return Box(1.0, 2.0).middle": "'middle', which Box has not; it has low, high",
     "return Box(1.0, 2.0) + n": "a Box where a number is needed",
-    "return largest(*p)": "an argument by its name",
     "return largest(p, p)": "it takes 1 arguments, not 2",
     "return 9007199254740993": "a whole number of more than 53 bits",
     "if n > 1:\n        return p\n    return n": "it returns an array of numbers in one place, and a whole number in",
@@ -494,10 +390,6 @@ def test_seeds_start_as_numpy_s_do():
             assert [int(each) for each in there] == [state["state"], state["inc"]], (seed, key)
 
 
-def test_what_all_scripts_need_is_made_once():
-    assert runtime() is runtime()
-
-
 def test_where_there_is_no_webassembly_the_words_are_the_same():
     words = (
         "(() => { const rng = new $Generator(5, [0, 1]); return Array.from({ length: 1500 }, () => $double(rng)); })()"
@@ -512,59 +404,6 @@ def test_where_there_is_no_webassembly_the_words_are_the_same():
 
 
 # Games ---------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", zoo.ZOO)
-def test_every_policy_plays_the_same_in_javascript(name, monkeypatch):
-    entry = zoo.ZOO[name]
-    for seed, each in enumerate(entry.games, start=1):
-        problem = zoo.game(each)
-        policy = entry.make(problem)
-        said = js_engine.games(problem, policy, entry.horizon)
-        made = js_engine.evaluated(said, f"[0, 1].map({js_engine.RUN.replace('SEED', str(seed))})")
-        with monkeypatch.context() as patch:
-            patch.setattr(type(problem), "result", lambda self, *given: given)
-            kept: Any = fl.simulate(problem, policy, entry.horizon, runs=2, seed=seed)
-        _, selected, reward, sums = kept
-        there = js_engine.recorded(made, sums)
-        np.testing.assert_array_equal(there["selected"], selected, err_msg=each)
-        np.testing.assert_array_equal(there["reward"], reward, err_msg=each)
-        # What is summed passes through exp, log and powers, of which this engine has other last bits than the compiler;
-        # the search for the favourable means of steep merits stops within 1e-9 of them.
-        for block, value in sums.items():
-            np.testing.assert_allclose(there[block], value, rtol=1e-9, atol=1e-9, err_msg=f"{each}: {block}")
-
-
-def test_a_fault_is_told_with_its_round():
-    def too_much(seen, p):
-        p[0] = 2.0 if seen.t == 5 else 1.0
-
-    problem, policy = fl.Bandit(fl.bernoulli([0.5, 0.5])), fl.Policy("too much", too_much)
-    assert js_engine.evaluated(js_engine.games(problem, policy, 10), "$play(game, 1, 0).fault") == 5
-
-
-def test_settings_are_found_by_name():
-    from fairlib.exposure import ExposureBandit, fairx_ucb
-    from fairlib.merit import exponential
-    from fairlib.shares import SharedBandit, fair_learn
-
-    shared = SharedBandit(fl.bernoulli([0.9, 0.5, 0.3]), shares=[0.1, 0.2, 0.3])
-    made = numbers(shared, fair_learn(fl.thompson_beta(2, 3), [0.1, 0.2, 0.3], 1), 100)
-    values = {name: [made["params"][a:b] for a, b in ends] for name, ends in made["places"]["params"].items()}
-    assert values == {
-        "shares": [[0.1, 0.2, 0.3]], "tolerance": [[1.0]], "learner.a0": [[2.0]], "learner.b0": [[3.0]]
-    }  # fmt: skip
-    assert [row[slice(*made["places"]["table"]["mean"][0])] for row in made["table"]] == [[0.9], [0.5], [0.3]]
-    assert [made["metricParams"][a:b] for a, b in made["places"]["metricParams"]["shares"]] == [[0.1, 0.2, 0.3]]
-    exposed = ExposureBandit(fl.bernoulli([0.9, 0.5]), merit=exponential(4))
-    made = numbers(exposed, fairx_ucb(exposed.merit, 0.3), 100)
-    assert [made["params"][a:b] for a, b in made["places"]["params"]["merit.steepness"]] == [[4.0]] * 3
-
-
-def test_the_notices_of_numpy_and_numba_travel_with_what_is_theirs():
-    assert "NumPy Developers" in runtime()
-    assert "Anaconda" in runtime()
-    assert runtime().count("THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS") == 2
 
 
 def test_what_does_not_fit_is_refused():

@@ -16,7 +16,6 @@ from pages.browsing import (
     errors,
     move_every_slider,
     network,
-    outer,
     send,
     use_keyboard,
     visit,
@@ -82,29 +81,6 @@ def test_the_arrow_keys_go_on_from_a_stop(site: str, browser: webdriver.Chrome) 
     assert "Bandits in one sitting" in browser.find_element(By.CLASS_NAME, "preview").text
     send(browser, Keys.ENTER)
     WebDriverWait(browser, 5).until(lambda browser: browser.current_url.endswith("/bandits.html#bandits"))
-
-
-def test_a_button_in_the_head_shows_that_the_keyboard_is_on_it(site: str, browser: webdriver.Chrome) -> None:
-    visit(browser, f"{site}/chapters/shares.html")
-    look = """
-        const style = getComputedStyle(arguments[0]);
-        return [style.outlineStyle === "none" ? "0px" : style.outlineWidth, style.boxShadow];
-    """
-    bare, seen = (["0px", "none"], set())
-    while (stop := send(browser, Keys.TAB)).tag_name != "body":
-        if browser.execute_script("return !!arguments[0].closest('.bd-header-article')", stop):
-            assert browser.execute_script(look, stop) != bare, outer(stop)
-            seen.add(stop.accessible_name)
-    assert {"Toggle primary sidebar", "Download this page"} <= seen
-
-
-def test_a_picture_fades_while_it_is_computed(site: str, browser: webdriver.Chrome) -> None:
-    visit(browser, f"{site}/chapters/shares.html")
-    explorer = browser.find_element(By.CSS_SELECTOR, ".fair-explorer:has(img)")
-    picture = explorer.find_element(By.TAG_NAME, "img")
-    assert picture.value_of_css_property("opacity") == "1"
-    browser.execute_script("arguments[0].setAttribute('aria-busy', 'true')", explorer)
-    WebDriverWait(picture, 5).until(lambda picture: float(picture.value_of_css_property("opacity")) < 0.5)
 
 
 def test_a_proof_folds_to_the_names_of_its_steps(site: str, browser: webdriver.Chrome) -> None:

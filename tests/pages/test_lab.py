@@ -79,19 +79,6 @@ def test_notebooks_are_complete(notebooks: Path, book: Path) -> None:
         assert {role for role, _ in roles} <= {"eq"}, "references that only the book resolves"
 
 
-def test_a_folder_of_notebooks_is_nothing_to_the_linter(tmp_path: Path) -> None:
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import os, sys")])
-    (tmp_path / "notebooks").mkdir()
-    nbformat.write(notebook, tmp_path / "notebooks" / "chapter.ipynb")
-    (tmp_path / "sorted.py").write_text(
-        '"""Imports."""\n\nimport notebooks  # noqa: F401\nimport numpy  # noqa: F401\n', encoding="utf-8"
-    )
-    ruff = Path(sys.executable).with_name("ruff")
-    checked = subprocess.run([ruff, "check", "--no-cache", tmp_path], capture_output=True, text=True, check=False)
-    assert not checked.returncode, checked.stdout
-
-
 def test_a_reader_keeps_what_was_written_in_a_notebook(tmp_path: Path) -> None:
     def chapter(text: str) -> nbformat.NotebookNode:
         made: nbformat.NotebookNode = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text)])

@@ -35,30 +35,6 @@ def test_a_chapter_has_slides_that_need_nothing_else_and_fit(name: str, book: Pa
     assert page.select(f'a[href="../{slides.file(name)}"]'), "no link in the menu"
 
 
-@pytest.mark.parametrize("name", [name for name, _ in slides.decks(ROOT)])
-def test_slides_have_all_statements_and_the_plans_of_their_proofs(name: str, book: Path) -> None:
-    page = BeautifulSoup((book / f"chapters/{name}.html").read_text(encoding="utf-8"), "html.parser")
-    read_at_home = "Appendix", "Notes", "Exercises"
-    parts = [
-        node
-        for part in page.select("article section > section:has(> h2)")
-        for heading in part.select("h2")[:1]
-        if not heading.get_text().startswith(read_at_home)
-        for node in part.select("div.proof")
-        if not node.find_parent(["details"]) and not node.find_parent("div", class_=["solution", "exercise"])
-    ]
-    wanted = []
-    for node in parts:
-        number = node.select_one(".caption-number")
-        if number:
-            wanted.append(number.get_text(strip=True))
-        elif node.select(".on-slide") or sum(bool(slides.run_in(each)[0]) for each in node.select(":scope > p")) > 1:
-            wanted.append("Proof of")
-    made = BeautifulSoup((book / slides.file(name)).read_text(encoding="utf-8"), "html.parser")
-    titles = iter([" ".join(title.get_text().split()) for title in made.select(".box > .title")])
-    assert [each for each in wanted if not any(title.startswith(each) for title in titles)] == []
-
-
 def test_slides_on_paper_are_one_a_sheet(book: Path, browser: webdriver.Chrome) -> None:
     read_slides(browser, (book / slides.file("own")).as_uri())
     pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"])
@@ -130,32 +106,6 @@ def test_nothing_is_wider_than_its_page_on_paper(
 def test_the_arena_has_its_table_on_paper(on_paper: tuple[Parts, str]) -> None:
     (table,) = (table for _, _, body in on_paper[0] for table in body.select(".tag_on-paper table"))
     assert len(table.select("tbody tr")) > 40
-
-
-def test_answers_to_guesses_are_at_the_end_of_their_chapter_on_paper(on_paper: tuple[Parts, str]) -> None:
-    asked = 0
-    for _, _, body in on_paper[0]:
-        guesses = body.select(".fair-guess")
-        assert not [guess for guess in guesses if guess.select("details")]
-        last = body.find_all("section", recursive=False)[-1:] if guesses else []
-        for section in last:
-            assert section.h2
-            assert section.h2.get_text() == "Answers"
-            assert len(section.find_all("p")) == len(guesses)
-        asked += len(guesses)
-    assert asked >= 15
-
-
-def test_rules_for_a_place_count_on_paper_too(book: Path, on_paper: tuple[Parts, str]) -> None:
-    """There each id has the name of its page before it. Some pages are for a screen alone."""
-    page = BeautifulSoup(on_paper[1], "html.parser")
-    on_screen = "".join((book / f"{name}.html").read_text(encoding="utf-8") for name in printing.LEFT_OUT)
-    rules = printing.PAPER + (ROOT / "chapters" / "assets" / "book.css").read_text(encoding="utf-8")
-    rules = re.sub(r"/\*.*?\*/|@media screen.*", "", rules)
-    named = set(re.findall(r"section(#[\w-]+|\[id[^\]]*\])[^{}]*\{", rules))
-    assert named
-    named = {name for name in named if f'id="{name[1:]}"' not in on_screen}
-    assert [name for name in sorted(named) if not page.select(f"section{name}")] == []
 
 
 def test_the_book_on_a_reader_is_well_formed(on_paper: tuple[Parts, str]) -> None:

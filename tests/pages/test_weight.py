@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -60,19 +59,3 @@ def test_what_is_laid_out_later_does_not_move_what_is_read(place: str, site: str
     WebDriverWait(browser, 30).until(lambda browser: browser.execute_script(script))
     top = browser.execute_script("return document.querySelector(arguments[0]).getBoundingClientRect().top", place)
     assert 0 <= top < 200  # below the bar of buttons
-
-
-def test_autofill_does_not_lay_out_the_exercises(site: str, browser: webdriver.Chrome) -> None:
-    """Chromium looks at the fields of a page when it has loaded, and lays out each part that has one."""
-    never_at_rest = "window.requestIdleCallback = () => {};"
-    browser.execute_cdp_cmd("Performance.enable", {})
-
-    def objects() -> float:
-        time.sleep(1)  # autofill waits a little
-        metrics = browser.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
-        return next(float(each["value"]) for each in metrics if each["name"] == "LayoutObjects")
-
-    visit(browser, f"{site}/chapters/shares.html", width=390, height=844, later=True, first=never_at_rest)
-    found = objects()
-    browser.execute_script("document.querySelector('#exercises').classList.add('near')")
-    assert objects() > found + 5000
