@@ -187,7 +187,7 @@ def test_arms_have_names_and_rows_that_were_left_out_are_told():
     found = evaluate(log, {"tea": 0.75, "coffee": 0.25})
     assert found.reward == evaluate(HAND, Q).reward
     assert found.frame().loc["coffee", "mean"] == found.arms[0].value
-    assert found.frame().index.tolist() == ["coffee", "tea"] == list(log.arms)
+    assert (found.frame().index.tolist(), log.arms) == (["coffee", "tea"], ("coffee", "tea"))
     assert found.warnings[0] == "rows of the log were left out (1), and the others may be unlike them"
 
 

@@ -15,7 +15,7 @@ from fairlib import Log
 FRAME = pd.DataFrame({"arm": [0, 1, 0], "reward": [1.5, -2.0, 0.5], "propensity": [0.5, 0.25, 0.5], "day": [7, 8, 9]})
 THEIRS = {"arm": "item", "reward": "click", "propensity": "p"}
 ROWS = FRAME.rename(columns=THEIRS).to_dict("records")
-Row = namedtuple("Row", ROWS[0])
+Row = namedtuple("Row", ["item", "click", "p", "day"])
 
 
 class Frame:

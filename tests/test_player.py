@@ -225,7 +225,7 @@ def test_arms_have_names_in_choices_feedback_and_journal(tmp_path):
         with pytest.raises(ValueError, match="names"):
             Player(fl.ucb1(), wrong)
     with pytest.raises(TypeError, match="the names of arms must be a string, not 3"):
-        Player(fl.ucb1(), ["tea", 3])
+        Player(fl.ucb1(), ["tea", 3])  # type: ignore[list-item]
 
 
 # Two threads --------------------------------------------------------------------------------------------------------

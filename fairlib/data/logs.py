@@ -216,10 +216,11 @@ def _places(met: Any, arms: tuple[Any, ...] | None) -> Any:
     known = None if arms is None else {name: place for place, name in enumerate(arms)}
 
     def place(arm: Any) -> int:
-        if known is not None and not isinstance(arm, bool):
+        if isinstance(arm, bool):
+            return -1
+        if known is not None:
             return known.get(arm, -1)
-        whole = isinstance(arm, numbers.Real) and not isinstance(arm, bool) and arm >= 0 and arm % 1 == 0
-        return int(arm) if whole else -1
+        return int(arm) if isinstance(arm, int | float) and arm >= 0 and arm % 1 == 0 else -1
 
     try:
         codes, found = met.factorize()

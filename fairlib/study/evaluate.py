@@ -401,8 +401,9 @@ def evaluate(
         _effective(weights * read.reward, read.visit),
         tuple(np.flatnonzero((plays == 0) & (exposure > 0)).tolist()),
     )
-    kept = np.array(q if np.ndim(target) == 2 else q[0])
-    exposure = exposure if np.ndim(target) == 2 else kept
+    by_row = not isinstance(target, Mapping) and np.ndim(target) == 2
+    kept = np.array(q if by_row else q[0])
+    exposure = exposure if by_row else kept
     exposure.flags.writeable = kept.flags.writeable = False
     return Evaluation(method, level, overlap, reward, interval, means, earned, exposure, kept, log)
 
@@ -556,7 +557,8 @@ def _read(table: Any, method: str, by: str | None) -> _Rows:
     for name in ("round", "timestamp"):
         if method == "dr" and name in table:
             _check_order(table[name])
-    return _Rows(*(table[name].to_numpy() for name in ("arm", "reward", "propensity")), visit, begin)
+    arm, reward, propensity = (table[name].to_numpy() for name in ("arm", "reward", "propensity"))
+    return _Rows(arm, reward, propensity, visit, begin)
 
 
 def _numbered(column: Any) -> NDArray[np.int64]:
