@@ -92,6 +92,8 @@ def test_the_constants():
     one_sided, two_sided = 1 + 2 * math.exp(-0.5) * late, 2 + 2**1.25 * math.exp(-0.5) * late
     assert one_sided < 2.3
     assert two_sided < 3.54
+    rare = (math.pi**2 / 6) ** 0.25  # an arm that is played less than once on average
+    assert 2 * math.exp(-0.5) * rare < one_sided and 2**1.25 * math.exp(-0.5) * rare < two_sided
     for rising, error, sides in ((True, one_sided, 1), (False, two_sided, 2)):
         merit = me.exponential(1) if rising else HILL
         for known, times in ((True, 1), (False, 2)):
@@ -99,6 +101,8 @@ def test_the_constants():
             bound = ex.upper_merit_fairness_bound(merit, 5, 10**6, known=known)
             printed = (bound - 8) / (merit.log_lipschitz * 0.5 * math.sqrt(5e6))
             assert exact <= printed < exact + 1
+            modulus = {(True, True): 26, (True, False): 37, (False, True): 40, (False, False): 63}[rising, known]
+            assert exact + 2 <= modulus < exact + 3
 
 
 @pytest.mark.parametrize("known", [False, True])
