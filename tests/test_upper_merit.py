@@ -40,9 +40,10 @@ def test_lemma_a(spread):
         plays = int(rng.integers(1, arms + 1))
         true = np.exp(spread * rng.normal(size=arms))
         rated = true * np.exp(spread * rng.normal(size=arms) * (rng.random(arms) < 0.4))
+        true[: arms - plays] *= rng.random(arms - plays) < 0.9  # an arm may deserve nothing
         p, q = divided(rated, plays), divided(true, plays)
-        over, under = np.maximum(1 - true / rated, 0), np.maximum(1 - rated / true, 0)
-        bound = 2 * (p @ over) + 2 * (q @ under)
+        over, under = np.maximum(1 - true / rated, 0), np.maximum(1 - rated[true > 0] / true[true > 0], 0)
+        bound = 2 * max(p @ over, q[true > 0] @ under)
         assert np.abs(p - q).sum() <= bound + 1e-11
         closest = max(closest, np.abs(p - q).sum() / max(bound, 1e-12))
     assert closest > 0.85
@@ -93,7 +94,8 @@ def test_the_constants():
     assert one_sided < 2.3
     assert two_sided < 3.54
     rare = (math.pi**2 / 6) ** 0.25  # an arm that is played less than once on average
-    assert 2 * math.exp(-0.5) * rare < one_sided and 2**1.25 * math.exp(-0.5) * rare < two_sided
+    assert 2 * math.exp(-0.5) * rare < one_sided
+    assert 2**1.25 * math.exp(-0.5) * rare < two_sided
     for rising, error, sides in ((True, one_sided, 1), (False, two_sided, 2)):
         merit = me.exponential(1) if rising else HILL
         for known, times in ((True, 1), (False, 2)):
@@ -103,6 +105,25 @@ def test_the_constants():
             assert exact <= printed < exact + 1
             modulus = {(True, True): 26, (True, False): 37, (False, True): 40, (False, False): 63}[rising, known]
             assert exact + 2 <= modulus < exact + 3
+
+
+def test_first_plays_are_cheap_where_merits_are_nearly_equal():
+    """An arm without plays is rated by the largest merit: less than 2(K - 1), which it costs to play each arm once."""
+    arms, horizon, c, lost = 100, 1000, 0.02, 0.0
+    rng, means = np.random.default_rng(14), np.linspace(0.05, 0.95, 100)
+    fair = np.exp(c * means) / np.exp(c * means).sum()
+    count, total = np.zeros(arms), np.zeros(arms)
+    for _ in range(horizon):
+        n = np.maximum(count, 1)
+        top = total / n + 0.5 * np.sqrt(2 * np.maximum(np.log(horizon / (arms * n)), 0) / n)
+        rated = np.exp(c * np.where(count > 0, np.minimum(top, 1), 1))
+        p = rated / rated.sum()
+        lost += np.abs(p - fair).sum()
+        a = rng.choice(arms, p=p)
+        count[a] += 1
+        total[a] += rng.random() < means[a]
+    bound = 2 * min(arms, horizon) * min(1, c) + 26 * horizon * c * 0.5 * math.sqrt(arms / horizon)
+    assert 0 < lost < bound < 2 * (arms - 1)
 
 
 @pytest.mark.parametrize("known", [False, True])
