@@ -62,10 +62,16 @@ def regret(game, steps):
 
 
 def fair(game, means=None):
-    """Return the fair policy: exposure in proportion to merit."""
+    """Return the fair policy: exposure in proportion to merit; an arm that would have more than 1 is always played."""
     cut = np.clip(game.arms.means if means is None else means, game.merit.low, game.merit.high)
-    merits = [float(game.merit(mean)) for mean in cut]
-    return np.array([getattr(game, "plays", 1) * each / sum(merits) for each in merits])
+    merits, plays = np.array([float(game.merit(mean)) for mean in cut]), getattr(game, "plays", 1)
+    for certain in range(plays):
+        others = np.argsort(-merits, kind="stable")[certain:]
+        p = np.ones(merits.size)
+        p[others] = (plays - certain) * merits[others] / merits[others].sum()
+        if p.max() <= 1:
+            break
+    return p
 
 
 def signed_regret(game, steps):
