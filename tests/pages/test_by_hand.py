@@ -123,7 +123,7 @@ def test_page_needs_no_server(book: Path, browser: webdriver.Chrome) -> None:
     assert not errors(browser)
 
 
-@pytest.mark.parametrize(("page", "width"), [("results", 390), ("notation", 390), ("speed", 390)])
+@pytest.mark.parametrize(("page", "width"), [("notation", 390), ("speed", 390)])
 def test_what_is_wide_fades_and_can_be_scrolled(page: str, width: int, site: str, browser: webdriver.Chrome) -> None:
     visit(browser, f"{site}/chapters/{page}.html", width=width)
     browser.execute_async_script(
