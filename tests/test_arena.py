@@ -23,7 +23,7 @@ ON_ARMS = [name for name in arena.v1 if isinstance(arena.v1[name], Playground)]
 def fits(name, game, horizon=1000):
     """Say whether an entrant can play a game, without compiling anything."""
     try:
-        make_session(game, arena.entrants[name](game, horizon), compiled=False)
+        make_session(game, arena.entrants[name](game, horizon), horizon, compiled=False)
     except (TypeError, ValueError, AttributeError):
         return False
     return True

@@ -97,7 +97,7 @@ def played(**how):
         # Plays
         (lambda: fl.simulate([0.5], fl.ucb1(), 10), "problem must be a Bandit"),
         (played(policy=fl.ucb1), "policy must be a Policy"),
-        (played(policy=fl.uniform(2)), "policy.plays must be the problem's 1, not 2"),
+        (played(policy=fl.uniform(2)), "policy 'uniform' is made for plays=2, not 1"),
         (played(seed=1.0), "seed must be .* or a numpy.random.SeedSequence"),
         (played(rounds=[0, 5]), "rounds must be increasing"),
         (played(rounds=[5, 11]), "rounds must be .* the horizon, 10"),

@@ -215,7 +215,7 @@ def beside(seen, p):
     [
         (writes_to_counts, {}, "must not write to seen.observed; in round 1 it did"),
         (writes_when_compiled, {}, "must not write to seen.total; in round 2900 it did"),
-        (writes_to_settings, {"table": [0.0]}, "must not write to its settings; in round 1 it did"),
+        (writes_to_settings, {"table": [0.0]}, "must not write to its settings; in round 1 of run 0 it did"),
         (writes_to_feedback, {}, "must not write to feedback.reward; in round 2 it did"),
         (writes_to_a_learner_s_counts, {"learner": fl.ucb1()}, "must not write to seen.selected; in round 1 it did"),
         (writes_to_a_context, {}, "must not write to now.contexts; in round 1 it did"),

@@ -64,7 +64,7 @@ def test_a_fresh_process_compiles_nothing_of_the_package_and_imports_nothing_hea
     """What took its time on the way to a first result: compilation, and imports that nothing asks for."""
     for name in FIRST:
         entry = zoo.ZOO[name]
-        make_session(zoo.game(entry.games[0]), entry.make(zoo.game(entry.games[0])))  # keeps the code on disk
+        make_session(zoo.game(entry.games[0]), entry.make(zoo.game(entry.games[0])), 1)  # keeps the code on disk
     for kind in (loops.ArmsRun, loops.ContextsRun):
         loops.compiled_loop(kind)
     said = run(

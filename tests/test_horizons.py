@@ -38,16 +38,6 @@ def halves(horizon, now):
 
 OWN = fl.Policy("commit", commit, horizon=100)
 HALVES = fl.ContextPolicy("halves", halves, horizon=100)
-PLAYED = [(GAME, QUOTAS), (LATE, BOXES), (GAME, OWN), (CONTEXTS, HALVES), (GAME, fl.ucb1().replace(horizon=100))]
-
-
-@pytest.mark.parametrize(("game", "policy"), PLAYED, ids=lambda value: getattr(value, "name", ""))
-def test_a_game_longer_than_the_policy_is_made_for_is_refused(game, policy):
-    said = f"horizon must be at most 100, the rounds that '{policy.name}' is made for, not 101"
-    for play in (fl.simulate, fl.trace):
-        with pytest.raises(ValueError, match=f"^{said}$"):
-            play(game, policy, 101)
-    assert len(list(fl.trace(game, policy, 100))) == 100
 
 
 def test_every_factory_that_takes_a_horizon_makes_a_policy_for_it():

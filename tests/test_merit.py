@@ -229,7 +229,7 @@ def by_merit() -> list[str]:
 def test_an_own_merit_with_helpers_runs_compiled_through_every_fair_policy(name):
     entry = zoo.ZOO[name]
     game = dataclasses.replace(zoo.game(entry.games[0]), merit=BUMP)
-    assert not make_session(game, entry.make(game)).interpreted
+    assert not make_session(game, entry.make(game), 1).interpreted
     both_ways(game, entry.make(game), entry.short, runs=2, seed=3)
 
 

@@ -286,7 +286,7 @@ LONGER = pd.DataFrame([*one(**TWO).to_dict("records"), *one(features=[np.ones((2
         (lambda: replay(one(), fl.ucb1()), TypeError, r"log must say how many arms there are, as Log\(..., arms=4\)"),
         (lambda: replay(one(2, **TWO), fl.ucb1()), ValueError, "arm of log must be one of 2, .*, not 2"),
         (lambda: replay(one(2), fair_ucb([0.1, 0.1])), ValueError, "arm of log must be one of 2, .*, not 2"),
-        (lambda: replay(Log(one(), arms=3), fair_ucb([0.1, 0.1])), ValueError, "made for 2 arms, and a visit has 3"),
+        (lambda: replay(Log(one(), arms=3), fair_ucb([0.1, 0.1])), ValueError, "made for 2 arms, not 3"),
         (lambda: replay(one(0, 0.4, **TWO), fl.ucb1()), ValueError, "there could be, one in 2, .*, not 0.4"),
         (lambda: replay(one(**TWO), fl.ucb1(), least=0.6), ValueError, "there could be, 0.6, not 0.5"),
         (lambda: replay(Log(one(**TWO), arms=3), linucb(1.0)), ValueError, "features of log must have 3 rows"),
@@ -335,7 +335,7 @@ def keep(rounds: Annotated[Array, "T"], p):
         (lambda events: replay(events, 3), TypeError, "policy must be a Policy, a ContextPolicy or a function"),
         (lambda events: replay(events, lambda k: 3), TypeError, "policy must be a Policy with one play a round, not 3"),
         (lambda events: replay(events, fl.uniform(2)), TypeError, "policy must be a Policy with one play a round"),
-        (lambda events: replay(events, fair_ucb([0.1, 0.1])), ValueError, "is made for 2 arms, .* has 3"),
+        (lambda events: replay(events, fair_ucb([0.1, 0.1])), ValueError, "is made for 2 arms, not 3"),
         (
             lambda events: replay(events, fl.classic.ucb1_rule),
             TypeError,

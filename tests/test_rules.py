@@ -23,10 +23,22 @@ import pytest
 from helpers import both_ways, exp3, same
 
 import fairlib as fl
-from fairlib import figures
+from fairlib import figures, linear
 from fairlib.baselines.classic import ucb1_rule
 from fairlib.baselines.linear import linucb_rule, oful
-from fairlib.core import Array, Number, PerArm, PerDimension, PerGroup, Square, largest, sphere
+from fairlib.core import (
+    Array,
+    BoundRule,
+    Number,
+    PerArm,
+    PerDimension,
+    PerGroup,
+    Square,
+    arm_metrics,
+    context_metrics,
+    largest,
+    sphere,
+)
 from fairlib.rules import jit
 from fairlib.shares import fair_learn, fair_ucb, lfg
 
@@ -123,13 +135,82 @@ def test_settings_are_the_policy_s_own_and_can_be_looked_at():
     assert policy.replace(means=[0.0, 0.0, 1.0]).settings["means"].tolist() == [0, 0, 1]
 
 
-def test_one_run_s_scribbles_in_its_settings_are_not_the_next_run_s():
-    def scribbles(table, p):
-        table[0] += 1.0
-        return int(table[0]) % 2
+def rule_writes(table, p):
+    table[0] += 1.0
+    return int(table[0]) % 2
 
-    result = both_ways(GAME, policy_of(scribbles, table=[0.0]), 9, runs=3)
-    assert (result.selected == result.selected[0]).all()
+
+def draw_writes(table, rng):
+    table[0] += 1.0
+    return rng.random()
+
+
+def delay_writes(table, reward):
+    if reward > 0.5:
+        table[1] = 0.0
+    return 0 if reward > 0.5 else table[0]
+
+
+def metrics_write(table, waste: Number):
+    table[:] = 2.0
+
+
+def world_writes(level, contexts, means, rewards):
+    contexts[:] = 1.0
+    means[0] = rewards[0] = level[0]
+    level[0] = 0.8
+
+
+def context_metrics_write(table, regret: Number):
+    table[0] = 1.0
+
+
+class Wasteful(fl.Bandit):
+    """A game whose sums write to their settings."""
+
+    metrics = arm_metrics(metrics_write, table=[1.0, 1.0])
+
+
+class WastefulContexts(fl.ContextBandit):
+    """The same with contexts."""
+
+    metrics = context_metrics(context_metrics_write, table=[1.0])
+
+
+SCRIBBLES = {
+    "the rule of 'own'": (GAME, policy_of(rule_writes, table=[0.0])),
+    "the rule of 'asks'": (
+        GAME,
+        fl.Policy("asks", lambda learner, p: fl.ask(learner, p), learner=policy_of(rule_writes, table=[0.0])),
+    ),
+    "the rule of 'contexts'": (CONTEXTS, fl.ContextPolicy("contexts", rule_writes, table=[0.0])),
+    "what draws a reward": (fl.Bandit(fl.Arms([1, 1], draw_writes, table=[[0, 1], [0, 1]])), fl.uniform()),
+    "what a game sums": (Wasteful(GAME.arms), fl.ucb1()),
+    "what draws a round": (fl.ContextBandit(fl.World(2, 1, world_writes, level=[400.0])), linear.at_random()),
+    "what a game with contexts sums": (WastefulContexts(CONTEXTS.world), linear.at_random()),
+}
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
+@pytest.mark.parametrize("whose", SCRIBBLES)
+def test_nothing_writes_to_its_settings(whose, compiled, monkeypatch):
+    """Or what one run has written would be the next one's setting, and one game's would be another's."""
+    game, policy = SCRIBBLES[whose]
+    said = rf"^{re.escape(whose)} must not write to its settings \(line \d+: .*= .*\)$"
+    if not compiled:
+        monkeypatch.setattr(BoundRule, "ready", lambda self, name, level: self.interpreted)
+        said = rf"^the rule of '{policy.name}', or a draw of your own, must not write to its settings; in round 1 of "
+    for play in (lambda: fl.simulate(game, policy, 3, runs=4), lambda: fl.trace(game, policy, 3)):
+        with pytest.raises(ValueError, match=said):
+            play()
+    if whose == "the rule of 'own'":
+        with pytest.raises(ValueError, match=r"the rule of 'own' must not write to its settings"):
+            fl.Player(policy, arms=2).choose()
+
+
+def test_nor_does_a_delay():
+    with pytest.raises(ValueError, match=r"^the delay 'own' must not write to its settings; in a trial draw it did$"):
+        fl.Delay(delay_writes, table=[[1.0, 1.0]])
 
 
 def test_plays_is_handed_over_and_is_a_whole_number():

@@ -15,14 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.checks import NonNegative, checked
 from fairlib.core.result import Result
-from fairlib.rules.bound_rule import BoundRule, describe_game
+from fairlib.rules.argument_block import SETTINGS, SETTINGS_BY_ARM
+from fairlib.rules.bound_rule import BoundRule, broken_off, describe_game
 from fairlib.rules.signature import CallSignature
 
 DRAW = CallSignature(
     what="what draws a reward",
     flat="params, arm, rng",
     gives={"arm": "arm", "rng": "rng"},
-    signature=float64(float64[:, ::1], int64, types.npy_rng),
+    signature=float64(SETTINGS_BY_ARM, int64, types.npy_rng),
     by_arm=True,
 )
 """How the engine calls a function that draws a reward; a setting is a number, or a row of numbers, of that arm."""
@@ -31,7 +32,7 @@ DELAY = CallSignature(
     what="what draws a delay",
     flat="params, arm, reward, rng",
     gives={"arm": "arm", "reward": "reward", "rng": "rng"},
-    signature=int64(float64[:, ::1], int64, float64, types.npy_rng),
+    signature=int64(SETTINGS_BY_ARM, int64, float64, types.npy_rng),
     answer="delay_rounds({})",
     by_arm=True,
 )
@@ -41,7 +42,7 @@ METRICS = CallSignature(
     what="what a game sums",
     flat="params, state, t, p, selected",
     gives={"t": "t", "p": "p", "selected": "selected"},
-    signature=types.void(float64[::1], float64[::1], int64, float64[::1], int64[::1]),
+    signature=types.void(SETTINGS, float64[::1], int64, float64[::1], int64[::1]),
     sizes=("K", "T"),
 )
 """How the engine calls a function that sums a quantity of a game, round by round; its memory is the sums."""
@@ -274,7 +275,10 @@ class Delay:
             arm, reward = trial % (self.arms or 1), float(trial // (self.arms or 1) % 2)
             own = {each: value[arm] for each, value in given.items()}
             engine = {"arm": arm, "reward": reward, "rng": rng}
-            late = self.draw.rule(**own, **{each: engine[each] for each in asked})
+            try:
+                late = self.draw.rule(**own, **{each: engine[each] for each in asked})
+            except ValueError as error:
+                raise broken_off(error, f"the delay {name!r}", "a trial draw") from error
             number = float(late) if isinstance(late, numbers.Real) else math.nan
             if not (number == math.inf or (number >= 0 and number == math.floor(number))):
                 raise ValueError(

@@ -16,6 +16,7 @@ from fairlib.checks import Horizon, NonNegative, PositiveInt, PositiveScale, che
 from fairlib.core.policy import BasePolicy
 from fairlib.core.result import Result
 from fairlib.core.ridge import RIDGE, Ridge
+from fairlib.rules.argument_block import SETTINGS
 from fairlib.rules.bound_rule import BoundRule, describe_game
 from fairlib.rules.jit import helper
 from fairlib.rules.rule import Feedback, Number, Rule
@@ -85,7 +86,7 @@ CONTEXT_RULE = CallSignature(
         "p": "p",
     },
     signature=int64(
-        *(float64[::1], float64[::1], int64, float64[:, ::1], int64[::1], RIDGE, PAST),
+        *(SETTINGS, float64[::1], int64, float64[:, ::1], int64[::1], RIDGE, PAST),
         *(int64[::1], int64[::1], float64[::1], int64[::1], float64[::1]),  # cursors to chances
         *(types.npy_rng, float64[::1]),
     ),
@@ -99,7 +100,7 @@ ROUND = CallSignature(
     what="what draws a round",
     flat="params, rng, contexts, groups, means, rewards",
     gives={name: name for name in ("rng", "contexts", "groups", "means", "rewards")},
-    signature=types.void(float64[::1], types.npy_rng, float64[:, ::1], int64[::1], float64[::1], float64[::1]),
+    signature=types.void(SETTINGS, types.npy_rng, float64[:, ::1], int64[::1], float64[::1], float64[::1]),
 )
 """How the engine calls a function that draws a round."""
 
@@ -107,7 +108,7 @@ CONTEXT_METRICS = CallSignature(
     what="what a game with contexts sums",
     flat="params, state, t, groups, means, p, played",
     gives={name: name for name in ("t", "groups", "means", "p", "played")},
-    signature=types.void(float64[::1], float64[::1], int64, int64[::1], float64[::1], float64[::1], int64),
+    signature=types.void(SETTINGS, float64[::1], int64, int64[::1], float64[::1], float64[::1], int64),
     sizes=("K", "d", "G", "T"),
 )
 """How the engine calls a function that sums a quantity of a game, round by round; its memory is the sums."""
@@ -129,6 +130,8 @@ class ContextPolicy(BasePolicy):
         How many arms it is made for, if its settings fix that; by default any number.
     dimension : int, optional
         Length of the contexts it is made for, if its settings fix that; by default any.
+    groups : int, optional
+        How many groups it is made for, if its settings fix that; by default any number.
     horizon : int, optional
         How many rounds it is made for, if its settings fix that; by default any number. A longer game is refused, a
         shorter one is not. A rule that asks for `horizon` is given it.
@@ -159,7 +162,7 @@ class ContextPolicy(BasePolicy):
     """
 
     form = CONTEXT_RULE
-    _more = ("ridge", "arms", "dimension", "horizon")
+    _more = ("ridge", "arms", "dimension", "groups", "horizon")
 
     @checked
     def __init__(
@@ -170,11 +173,12 @@ class ContextPolicy(BasePolicy):
         ridge: PositiveScale | None = None,
         arms: PositiveInt | None = None,
         dimension: PositiveInt | None = None,
+        groups: PositiveInt | None = None,
         horizon: Horizon | None = None,
         interpret: Annotated[bool, checks.Flag()] = False,
         **settings: Any,
     ) -> None:
-        self.ridge, self.arms, self.dimension, self.horizon = ridge, arms, dimension, horizon
+        self.ridge, self.arms, self.dimension, self.groups, self.horizon = ridge, arms, dimension, groups, horizon
         super().__init__(name, rule, interpret, settings, horizon=self.horizon)
         if ("ridge" in self.rule.arguments) is (ridge is None):
             wrong = (

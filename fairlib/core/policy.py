@@ -9,6 +9,7 @@ from numba import float64, int64, types
 
 from fairlib import checks
 from fairlib.checks import Horizon, PositiveInt, checked
+from fairlib.rules.argument_block import SETTINGS
 from fairlib.rules.bound_rule import BoundRule, RuleOwner, format_setting
 from fairlib.rules.layout import Layout, Pluggable
 from fairlib.rules.rule import Feedback, Learner, Rule, Seen
@@ -24,7 +25,7 @@ RULE = CallSignature(
         "p": "p",
     },
     signature=int64(
-        *(float64[::1], float64[::1], int64, int64[::1], int64[::1], float64[::1]),  # params to total
+        *(SETTINGS, float64[::1], int64, int64[::1], int64[::1], float64[::1]),  # params to total
         *(int64[::1], int64[::1], float64[::1], int64[::1], float64[::1]),  # cursors to chances
         *(types.npy_rng, float64[::1]),
     ),
@@ -41,6 +42,8 @@ class BasePolicy(RuleOwner):
     form: CallSignature
     horizon: int | None
     interpret: bool
+    arms: int | None
+    plays: int = 1
     unit_rewards: bool = False
     """Whether it is made for rewards in [0, 1]."""
     _more: tuple[str, ...] = ()  # what else a kind of policy is made with, besides settings
@@ -68,22 +71,33 @@ class BasePolicy(RuleOwner):
         """The settings by name, not to be changed: `replace` makes a policy with others."""
         return MappingProxyType(self.bound_rule.settings)
 
-    @checked
-    def check_horizon(self, horizon: Horizon) -> int:
-        """Return a number of rounds, no more than the policy is made for; fewer are the first of its game."""
-        if self.horizon is not None and horizon > self.horizon:
-            raise ValueError(
-                f"horizon must be at most {self.horizon}, the rounds that {self.name!r} is made for, not {horizon}"
-            )
-        return horizon
+    def check_game(self, sizes: Mapping[str, int], plays: int, rewards: tuple[float, float], horizon: Any) -> int:
+        """Refuse a game that the policy is not made for, whatever asks it to play; return the number of rounds.
 
-    def check_rewards(self, low: float, high: float, source: str) -> None:
-        """Refuse rewards outside [0, 1] if the policy is made for rewards in [0, 1]."""
+        It may be made for more rounds: fewer are the first of its game. Here is all that a policy may be made for.
+        """
+        given = {"arms": sizes["K"], "plays": plays, "dimension": sizes.get("d"), "groups": sizes.get("G")}
+        for name, size in given.items():
+            made = getattr(self, name, None)
+            if size is not None and made not in (None, size):
+                raise ValueError(f"policy {self.name!r} is made for {_MADE_FOR[name].format(made)}, not {size}")
+        low, high = rewards
         if self.unit_rewards and not 0 <= low <= high <= 1:
             raise ValueError(
-                f"policy {self.name!r} is made for rewards in [0, 1], not for {source}: map them to [0, 1], or use "
-                "policy.replace(unit_rewards=False), which takes them as they are"
+                f"policy {self.name!r} is made for rewards in [0, 1], not from {low:g} to {high:g}: map them to "
+                "[0, 1], or use policy.replace(unit_rewards=False), which takes them as they are"
             )
+        rounds = checks.integer("horizon", horizon, 1)
+        if self.horizon is not None and rounds > self.horizon:
+            raise ValueError(
+                f"horizon must be at most {self.horizon}, the rounds that {self.name!r} is made for, not {rounds}"
+            )
+        return rounds
+
+    @property
+    def needs_horizon(self) -> bool:
+        """Whether it remembers every round, so that the number of rounds must be known."""
+        return self.bound_rule.asks("past") or self.bound_rule.needs("T")
 
     def replace(self, **changes: Any) -> Self:
         """Return the same policy with some of its arguments replaced.
@@ -136,6 +150,9 @@ class BasePolicy(RuleOwner):
             if name not in self._more
         ]
         return f"{type(self).__name__}({', '.join([repr(self.name), *more, *given])})"
+
+
+_MADE_FOR = {"arms": "{} arms", "plays": "plays={}", "dimension": "contexts of length {}", "groups": "{} groups"}
 
 
 def _what(setting: Any) -> str:

@@ -14,15 +14,15 @@ from fairlib.core.contexts import ContextPolicy, Past
 from fairlib.core.policy import BasePolicy
 from fairlib.core.ridge import Ridge, absorb
 from fairlib.core.steps import select
+from fairlib.rules.bound_rule import broken_off
 from fairlib.rules.jit import compiled, entry_point
 
 
 def wrong_probabilities(policy: Any, where: str) -> ValueError:
     """Return the error for a rule whose answer is neither an arm nor probabilities."""
-    plays = getattr(policy, "plays", 1)
-    arm = ", or an arm that there is" if plays == 1 else ""
+    arm = ", or an arm that there is" if policy.plays == 1 else ""
     return ValueError(
-        f"the rule of {policy.name!r} must return probabilities in [0, 1] that sum to {plays}{arm}; "
+        f"the rule of {policy.name!r} must return probabilities in [0, 1] that sum to {policy.plays}{arm}; "
         f"in {where} it did not"
     )
 
@@ -61,7 +61,7 @@ class Agent:
 
     def select_arms(self, t: int, arm: int, u: float) -> NDArray[np.int64]:
         """Return the arms that an answer of the rule means, with a uniform number where the answer is `p`."""
-        plays = getattr(self.policy, "plays", 1)
+        plays = self.policy.plays
         if arm == -1:
             chosen = np.zeros(plays, np.int64)
             if selector()(self.p, u, chosen):
@@ -82,8 +82,8 @@ class Agent:
         )
         try:
             arm: int = self.rule(self.params, self.state, t, *given, self.cursors, *self._columns, rng, self.p)
-        except (IndexError, ZeroDivisionError) as error:
-            raise type(error)(f"the rule of {self.policy.name!r} broke off in round {t}: {error}") from error
+        except (IndexError, ZeroDivisionError, ValueError) as error:
+            raise broken_off(error, f"the rule of {self.policy.name!r}", f"round {t}") from error
         if self._unread and (self.cursors[::2] == self.cursors[1::2]).all():
             self._unread, self.cursors[:] = [], 0
             self._columns = self._as_columns()

@@ -84,9 +84,10 @@ def check_policy(policy: AnyPolicy, arms: int | None = None) -> None:
     truth = np.linspace(0.2, 0.8, truth_size)
     with _faults_said(policy):
         plainly = policy.replace(interpret=True)
-        game, relabelled = (make_session(_game(policy, arms, each), plainly) for each in (truth, np.roll(truth, 1)))
-        first = record(_watched(game), plain, root(7))
-        if t := _parting(first, record(_told(relabelled, first), plain, root(7))):
+        games = (_game(policy, arms, each) for each in (truth, np.roll(truth, 1)))
+        game, relabelled = (make_session(each, plainly, plain) for each in games)
+        first = record(_watched(game), root(7))
+        if t := _parting(first, record(_told(relabelled, first), root(7))):
             raise ValueError(
                 f"the rule of {policy.name!r} must play the same where it sees the same; in a second game, with other "
                 f"arms but the same rewards, it played otherwise in round {t}: it has memory or chance of its own, or "
@@ -94,11 +95,11 @@ def check_policy(policy: AnyPolicy, arms: int | None = None) -> None:
             )
         if policy.interpret:
             return
-        compiled = make_session(_game(policy, arms, truth), policy)
+        compiled = make_session(_game(policy, arms, truth), policy, swift)
         if not isinstance(compiled.rule, BlockCall):
             return
         # A difference in the last bit of a probability changes the play in one game in 10^16, but it does change it.
-        if t := _parting(first, record(_watched(compiled), swift, root(7))):
+        if t := _parting(first, record(_watched(compiled), root(7))):
             raise ValueError(
                 f"the rule of {policy.name!r} must play the same compiled and interpreted (use math and loops rather "
                 f"than NumPy's sums and exponentials, and numbers below 2**63); in round {t} it did not"
@@ -109,7 +110,9 @@ def _game(policy: Any, arms: int, truth: Any) -> Any:
     """Return a game of the policy's kind with a truth: the means of the arms, or the parameter of a sphere."""
     if isinstance(policy, Policy):
         return Bandit(bernoulli(truth), plays=policy.plays)
-    return ContextBandit(sphere(arms, truth))
+    world = sphere(arms, truth)
+    world.groups = policy.groups or 1
+    return ContextBandit(world)
 
 
 @contextmanager
@@ -147,7 +150,7 @@ def _told(game: Session, steps: list[Any]) -> Session:
 
 
 # The rule's names of the engine's arrays. It may write to its memory, to `p`, and to the cursors of the feedback.
-_NAMES = {"params": "its settings", "selected": "seen.selected", "observed": "seen.observed", "total": "seen.total"}
+_NAMES = {"selected": "seen.selected", "observed": "seen.observed", "total": "seen.total"}
 _NAMES |= {"arms": "feedback.arm", "rewards": "feedback.reward"}
 _NAMES |= {"rounds": "feedback.round", "chances": "feedback.chance"}
 _NAMES |= {"contexts": "now.contexts", "groups": "now.groups", "ridge": "ridge", "past": "past"}

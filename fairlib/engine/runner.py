@@ -14,6 +14,7 @@ from fairlib.engine.loops import ArmsRun, ContextsRun, compiled_loop, play_conte
 from fairlib.engine.seeding import Streams
 from fairlib.engine.session import ArmsSession, Session
 from fairlib.rules.argument_block import code_address, pack_arrays
+from fairlib.rules.bound_rule import broken_off
 from fairlib.rules.jit import entry_point
 
 _MUCH = 2**30  # bytes
@@ -33,9 +34,9 @@ def check_memory(size: int, what: str, instead: str = "record fewer rounds, or p
     warnings.warn(text, stacklevel=3)
 
 
-def make_runner(game: Session, horizon: int, recorded: Any, chance: SeedSequence) -> "Runner":
-    """Return a runner for a game with a horizon; the last of the rounds to record ends a run."""
-    return (ArmsRunner if isinstance(game, ArmsSession) else ContextsRunner)(game, horizon, recorded, chance)
+def make_runner(game: Session, recorded: Any, chance: SeedSequence) -> "Runner":
+    """Return a runner for a game; the last of the rounds to record ends a run."""
+    return (ArmsRunner if isinstance(game, ArmsSession) else ContextsRunner)(game, recorded, chance)
 
 
 class Runner(ABC):
@@ -48,12 +49,12 @@ class Runner(ABC):
     """The functions of the game that the loop calls, in its order, each with the arrays that it is given."""
     cleared: tuple[str, ...]
     """The arrays that are zero when a run begins."""
-    restored: tuple[str, ...] = "params", "metric_params"  # a rule may write to its settings
-    """The others that a run may change."""
+    restored: tuple[str, ...] = ()
+    """Those that are set to their start."""
     in_python = False
 
-    def __init__(self, game: Any, horizon: int, recorded: Any, chance: SeedSequence) -> None:
-        self.game, self.recorded, self.sizes = game, recorded, {**game.sizes, "T": horizon}
+    def __init__(self, game: Any, recorded: Any, chance: SeedSequence) -> None:
+        self.game, self.recorded, self.sizes = game, recorded, game.sizes
         self._streams = Streams(chance)
         self._most, self._room = int(recorded[-1]) * game.plays, _ROOM
         self._set_up()
@@ -118,9 +119,9 @@ class Runner(ABC):
             this = self.kind(*self._blocks, **self._fields, **given)
             try:
                 failed = self._play(this)  # all that it is given is of the right types
-            except (IndexError, ZeroDivisionError) as error:
+            except (IndexError, ZeroDivisionError, ValueError) as error:
                 whose = f"the rule of {self.game.policy.name!r}, or a draw of your own,"
-                raise type(error)(f"{whose} broke off in round {watch[1]} of run {run}: {error}") from error
+                raise broken_off(error, whose, f"round {watch[1]} of run {run}") from error
             if failed:
                 raise self.game.fault(failed, run)
             if not watch[2]:
@@ -181,7 +182,7 @@ class ContextsRunner(Runner):
         "metrics_function": ("metric_params", "sums", "groups", "means", "p"),
     }
     cleared = "state", "selected", "contexts", "groups", "means", "rewards", "past", "cursors", *_LAST, "sums"
-    restored = *Runner.restored, "ridge"
+    restored = ("ridge",)
 
     def own(self, room: int) -> dict[str, Any]:
         """Return the round, the ridge regression, the past, and the feedback of the round before."""

@@ -15,10 +15,10 @@ Problem = Bandit | ContextBandit
 AnyPolicy = Policy | ContextPolicy
 
 
-def make_session(problem: Any, policy: Any, compiled: bool = True) -> "Session":
+def make_session(problem: Any, policy: Any, horizon: Any, compiled: bool = True) -> "Session":
     """Bring a problem and a policy together; without `compiled` only to be translated, for which numbers are enough."""
     PROBLEM("problem", problem)
-    game = ArmsSession(problem, policy) if isinstance(problem, Bandit) else ContextSession(problem, policy)
+    game = (ArmsSession if isinstance(problem, Bandit) else ContextSession)(problem, policy, horizon)
     if compiled:
         game.compile()
     return game
@@ -50,10 +50,10 @@ class Session:
         vars(self).update(made)
         self.interpreted = not all(isinstance(each, BlockCall) for each in made.values())
 
-    def memory(self, sizes: dict[str, int], last: int) -> int:
+    def memory(self, last: int) -> int:
         """Return how many numbers a run up to a round keeps for the policy."""
-        past = last * (sizes["K"] * (sizes["d"] + 1) + 2) if self.history else 0
-        return int(self.policy.bound_rule.length(sizes)) + past
+        past = last * (self.sizes["K"] * (self.sizes["d"] + 1) + 2) if self.history else 0
+        return int(self.policy.bound_rule.length(self.sizes)) + past
 
     def fault(self, t: int, run: int) -> ValueError:
         """Return the error for a round in which the rule, or if negative the world, was at fault."""
@@ -72,16 +72,11 @@ class ArmsSession(Session):
         "never"
     )
 
-    def __init__(self, problem: Bandit, policy: Policy) -> None:
+    def __init__(self, problem: Bandit, policy: Policy, horizon: Any) -> None:
         checks.instance("policy", policy, Policy, "a Policy, such as ucb1()")
-        if policy.plays != problem.plays:
-            raise ValueError(f"policy.plays must be the problem's {problem.plays}, not {policy.plays}")
-        arms = problem.arms.means.size
-        if policy.arms is not None and policy.arms != arms:
-            raise ValueError(f"policy {policy.name!r} is made for {policy.arms} arms, not {arms}")
-        policy.check_rewards(*problem.arms.reward_range, f"those of {problem.arms!r}")
         self.problem, self.policy, self.plays, self.metrics = problem, policy, problem.plays, problem.metrics
-        self.sizes = {"K": arms}
+        self.sizes = {"K": problem.arms.means.size}
+        self.sizes["T"] = policy.check_game(self.sizes, problem.plays, problem.arms.reward_range, horizon)
         delay = problem.delay.draw if problem.delay else BoundRule(no_delay, DELAY, {})
         self.draws = {"draw": problem.arms.draw, "delay": delay}
         self.has_delay = problem.delay is not None
@@ -94,19 +89,14 @@ class ContextSession(Session):
     plays = 1
     _duty = "the world's draw must fill a round with finite numbers and with groups that exist"
 
-    def __init__(self, problem: ContextBandit, policy: ContextPolicy) -> None:
+    def __init__(self, problem: ContextBandit, policy: ContextPolicy, horizon: Any) -> None:
         checks.instance(
             "policy", policy, ContextPolicy, "a ContextPolicy where arms have contexts, such as linucb(1, 1)"
         )
         world = problem.world
-        if policy.arms is not None and policy.arms != world.arms:
-            raise ValueError(f"policy {policy.name!r} is made for {policy.arms} arms, not {world.arms}")
-        if policy.dimension is not None and policy.dimension != world.dimension:
-            raise ValueError(
-                f"policy {policy.name!r} is made for contexts of length {policy.dimension}, not {world.dimension}"
-            )
         self.problem, self.policy, self.metrics = problem, policy, problem.metrics
         self.sizes = {"K": world.arms, "d": world.dimension, "G": world.groups}
+        self.sizes["T"] = policy.check_game(self.sizes, 1, (0.0, 1.0), horizon)  # what a world pays is not known
         self.draws = {"draw": world.draw}
         self.table = world.draw.numbers(self.sizes)
         self.history = policy.bound_rule.asks("past")

@@ -77,15 +77,15 @@ def simulate(
     >>> bool(result.share[:, -1, 0].mean() > 0.9)
     True
     """
-    game = make_session(problem, policy)
-    horizon = policy.check_horizon(horizon)
+    game = make_session(problem, policy, horizon)
+    sizes, horizon = game.sizes, game.sizes["T"]
     runs = checks.integer("runs", runs, 1)
     chance = root(seed)
     recorded, shown = recorded_rounds(rounds, horizon), checks.flag("progress", progress)
-    sizes, last = {**game.sizes, "T": horizon}, int(recorded[-1])
+    last = int(recorded[-1])
     workers = 1 if game.interpreted else min(runs, _processors())  # threads don't help interpreted code
     check_memory(8 * runs * recorded.size * (1 + sizes["K"] + game.metrics.length(sizes)), "what is recorded")
-    check_memory(8 * workers * game.memory(sizes, last), f"what {policy.name!r} remembers")
+    check_memory(8 * workers * game.memory(last), f"what {policy.name!r} remembers")
     selected = np.zeros((runs, recorded.size, sizes["K"]), np.int64)
     reward = np.zeros((runs, recorded.size))
     summed = np.zeros((runs, recorded.size, game.metrics.length(sizes)))
@@ -95,7 +95,7 @@ def simulate(
 
     with _bar(runs * last, shown) as told:
         # In plain Python, too, as Numba does not survive Ctrl-C in the middle of a call to compiled code.
-        _in_threads(lambda: make_runner(game, horizon, recorded, chance), play, runs, workers, told)
+        _in_threads(lambda: make_runner(game, recorded, chance), play, runs, workers, told)
     result = problem.result(recorded, selected, reward, game.metrics.memory(summed, sizes))
     if isinstance(result, Result):  # a reader's own game may return what it likes
         number = chance.entropy if isinstance(chance.entropy, int) and not chance.spawn_key else None

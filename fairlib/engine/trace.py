@@ -128,13 +128,13 @@ def trace(problem: Problem, policy: AnyPolicy, horizon: int, seed: AnySeed = 0) 
     >>> bool((steps[-1].selected == fl.simulate(game, fl.thompson_beta(), 100, seed=3).selected[0, -1]).all())
     True
     """
-    return record(make_session(problem, policy), policy.check_horizon(horizon), root(seed))
+    return record(make_session(problem, policy, horizon), root(seed))
 
 
-def record(game: Session, horizon: int, chance: SeedSequence) -> list[Any]:
+def record(game: Session, chance: SeedSequence) -> list[Any]:
     """Return the rounds of run 0 of a prepared game."""
     kind = _ArmsRecorder if isinstance(game, ArmsSession) else _ContextsRecorder
-    runner: Any = kind(game, horizon, np.array([horizon]), chance)
+    runner: Any = kind(game, np.array([game.sizes["T"]]), chance)
     selected, sums = np.zeros((1, game.sizes["K"]), np.int64), np.zeros((1, runner.arrays["sums"].size))
     runner.play(0, selected, np.zeros(1), sums, np.zeros(16, np.int64))
     rounds: list[Any] = runner.rounds

@@ -206,14 +206,14 @@ class Plays:
     def _ready(self, setting: Mapping[str, Any]) -> list[Any]:
         """Return the prepared games at a setting."""
         problem = _made("problem", self.live.problem, setting)
-        return [make_session(problem, _made("policy", policy, setting)) for policy in self._policies]
+        return [make_session(problem, _made("policy", policy, setting), self.live.horizon) for policy in self._policies]
 
     def played(self, setting: Mapping[str, Any], seen: bool = False) -> dict[str, Any]:
         """Play run 0; return its records by name and, if `seen`, what its rule has seen."""
         last = int(setting.get("rounds", self.rounds[-1]))
         rounds = np.array([*(t for t in self.rounds if t < last), last])
         games = self._ready(setting)
-        runners = [make_runner(game, self.live.horizon, rounds, root(self.live.seed)) for game in games]
+        runners = [make_runner(game, rounds, root(self.live.seed)) for game in games]
         each = [self._recorded(runner) for runner in runners]
         left = {name: np.stack([one[name] for one in each]) if self.several else each[0][name] for name in each[0]}
         left["recorded"] = rounds
@@ -250,7 +250,7 @@ class Plays:
             settings = [dict(zip([*named, *moved], [*words, *point], strict=True)) for point in points]
             games = [(_made("problem", live.problem, each), _made("policy", policy, each)) for each in settings]
             made.append({**_line(games, live.horizon, np.array(points), moved, order), "session": len(self.sessions)})
-            self.sessions.append(make_session(*games[0], compiled=False))  # the page needs only its script
+            self.sessions.append(make_session(*games[0], 1, compiled=False))  # the page needs only its script
         return {"named": [order.index(name) for name in named], "games": made}
 
 

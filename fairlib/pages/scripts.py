@@ -151,7 +151,7 @@ def _run_kind(run: Any) -> Record:
 def script(problem: Problem, policy: AnyPolicy) -> str:
     """Translate a game into JavaScript."""
     made = Script(draws())
-    parts = _game(made, make_session(problem, policy, compiled=False))
+    parts = _game(made, make_session(problem, policy, 1, compiled=False))
     return "\n".join([made.text(), *parts.values()])
 
 
@@ -227,8 +227,8 @@ def _packed(name: str) -> str:
 
 def numbers(problem: Problem, policy: AnyPolicy, horizon: int) -> dict[str, Any]:
     """Return the numbers that a script of a game plays with."""
-    ready: Any = make_session(problem, policy, compiled=False)
-    sizes = {**ready.sizes, "T": policy.check_horizon(horizon)}
+    ready: Any = make_session(problem, policy, horizon, compiled=False)
+    sizes = ready.sizes
     bound = policy.bound_rule
     said = {
         "sizes": sizes,

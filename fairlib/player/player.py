@@ -188,12 +188,13 @@ class Player:
         self.policy: Policy | ContextPolicy = checks.instance(
             "policy", policy, Policy | ContextPolicy, "a Policy or a ContextPolicy, such as ucb1()"
         )
-        self.plays = getattr(policy, "plays", 1)
+        self.plays = policy.plays
         names = _names(arms)
-        self._sizes = sizes = _sizes(policy, arms if names is None else len(names), dimension, groups, horizon)
+        self.rewards = _range(rewards)
+        number = arms if names is None else len(names)
+        self._sizes = sizes = _sizes(policy, number, dimension, groups, horizon, self.rewards)
         self._names: tuple[Any, ...] = names or tuple(range(sizes["K"]))
-        self.arms, self.horizon, self.rewards = sizes["K"], sizes.get("T"), _range(rewards)
-        policy.check_rewards(*self.rewards, "rewards=({:g}, {:g})".format(*self.rewards))
+        self.arms, self.horizon = sizes["K"], sizes.get("T")
         bound = policy.bound_rule
         rule = bound.interpreted if policy.interpret else bound.ready(f"the rule of {policy.name!r}", 2)
         self._agent = Agent(policy, rule, sizes)
@@ -600,32 +601,29 @@ def _names(arms: Any) -> tuple[str, ...] | None:
     return names
 
 
-def _sizes(policy: Any, arms: Any, dimension: Any, groups: Any, horizon: Any) -> dict[str, int]:
+def _sizes(
+    policy: Any, arms: Any, dimension: Any, groups: Any, horizon: Any, rewards: tuple[float, float]
+) -> dict[str, int]:
     """Take the sizes of a game: K, with contexts d and G, and T if the number of rounds is limited."""
-    sizes = {"K": _made_for("arms", arms, getattr(policy, "arms", None), policy)}
-    checks.integer("arms", sizes["K"], getattr(policy, "plays", 1))
-    last = policy.horizon if horizon is None else policy.check_horizon(horizon)
+    sizes = {"K": checks.integer("arms", _known("arms", arms, policy), policy.plays)}
     number = checks.integer("groups", groups, 1)
     if isinstance(policy, ContextPolicy):
-        sizes["d"] = _made_for("dimension", dimension, getattr(policy, "dimension", None), policy)
-        sizes["G"] = number
+        sizes |= {"d": checks.integer("dimension", _known("dimension", dimension, policy), 1), "G": number}
     elif dimension is not None or number != 1:
         raise TypeError(f"dimension and groups must be left out, as policy {policy.name!r} takes no contexts")
-    if last is not None:
-        sizes["T"] = last
-    elif policy.bound_rule.asks("past") or policy.bound_rule.needs("T"):
+    last = policy.horizon if horizon is None else horizon
+    rounds = policy.check_game(sizes, policy.plays, rewards, 1 if last is None else last)
+    if last is None and policy.needs_horizon:
         raise TypeError(f"horizon must be given, as policy {policy.name!r} remembers every round")
-    return sizes
+    return sizes if last is None else {**sizes, "T": rounds}
 
 
-def _made_for(name: str, given: int | None, known: int | None, policy: Any) -> int:
-    """Return a size that is given, or that the policy is made for."""
-    if given is None and known is None:
+def _known(name: str, given: Any, policy: Any) -> Any:
+    """Return a size that is given, or else the one that the policy is made for."""
+    size = getattr(policy, name) if given is None else given
+    if size is None:
         raise TypeError(f"{name} must be given, as policy {policy.name!r} is made for any number")
-    size = known if given is None else checks.integer(name, given, 1)
-    if known not in (None, size):
-        raise ValueError(f"{name} must be {known}, as policy {policy.name!r} is made for, not {given}")
-    return int(size)  # type: ignore[arg-type]
+    return size
 
 
 def _range(rewards: Any) -> tuple[float, float]:

@@ -181,13 +181,12 @@ def acceptance_given_past(
         SeedSequence(chance.entropy, spawn_key=(*chance.spawn_key, run), pool_size=chance.pool_size)
         for run in range(pasts)
     ]
-    ready: Any = make_session(game, policy)
-    policy.check_horizon(t)
-    k, d, g = ready.sizes.values()
+    ready: Any = make_session(game, policy, t)
+    k, d, g, _ = ready.sizes.values()
     x, groups, means, rewards = np.zeros((k, d)), np.zeros(k, np.int64), np.zeros(k), np.zeros(k)
     chosen, received = np.zeros((pasts, g)), np.zeros((pasts, g))
     for run, child in enumerate(children):
-        rng, agent = np.random.default_rng(child), Agent(policy, ready.rule, {**ready.sizes, "T": t})
+        rng, agent = np.random.default_rng(child), Agent(policy, ready.rule, ready.sizes)
         for now in range(1, t):
             ready.draw(ready.table, rng, x, groups, means, rewards)
             played = agent.choose(now, rng, x, groups)

@@ -516,8 +516,8 @@ def gmf(game: RankBandit) -> ContextPolicy:
     >>> bool(fl.simulate(game, gmf(game), 100).fairness_regret[0, -1] < 1e-9)
     True
     """
-    mu = game.parameter
-    return ContextPolicy("GMF", gmf_rule, dimension=mu.size, parameter=mu, table=flat(game.distributions))
+    mu, table, groups = game.parameter, flat(game.distributions), len(game.distributions)
+    return ContextPolicy("GMF", gmf_rule, dimension=mu.size, groups=groups, parameter=mu, table=table)
 
 
 @rule
@@ -645,7 +645,8 @@ def oracle_cdf(game: RankBandit, ridge: PositiveScale = 0.1) -> ContextPolicy:
     >>> bool(fl.simulate(game, oracle_cdf(game), 500, runs=20).fairness_regret[:, -1].mean() < 100)
     True
     """
-    return ContextPolicy("oracle CDF", oracle_cdf_rule, ridge=ridge, table=flat(game.distributions))
+    table, groups = flat(game.distributions), len(game.distributions)
+    return ContextPolicy("oracle CDF", oracle_cdf_rule, ridge=ridge, groups=groups, table=table)
 
 
 @rule

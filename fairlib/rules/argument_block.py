@@ -58,6 +58,12 @@ def _pointer(typingctx, address):
     return types.voidptr(types.int64), build
 
 
+@intrinsic
+def _frozen(typingctx, array):
+    """Return an array to which Numba compiles no write."""
+    return array.copy(readonly=True)(array), lambda context, builder, signature, args: args[0]
+
+
 @helper
 def float_1d(block, i):
     """Return array i of a block, float64 with one axis; for compiled code only."""
@@ -87,6 +93,23 @@ def float_3d(block, i):
     """Return array i of a block, float64 with three axes; for compiled code only."""
     shape = (_number(block, 4 * i + 1), _number(block, 4 * i + 2), _number(block, 4 * i + 3))
     return carray(_pointer(_number(block, 4 * i)), shape, np.float64)
+
+
+@helper
+def settings_1d(block, i):
+    """Return array i of a block, float64 with one axis, to be read only; for compiled code only."""
+    return _frozen(float_1d(block, i))
+
+
+@helper
+def settings_2d(block, i):
+    """Return array i of a block, float64 with two axes, to be read only; for compiled code only."""
+    return _frozen(float_2d(block, i))
+
+
+SETTINGS = types.Array(float64, 1, "C", readonly=True)
+SETTINGS_BY_ARM = types.Array(float64, 2, "C", readonly=True)
+"""The types of the settings that compiled code is given."""
 
 
 def function_at(signature: Any) -> Any:
@@ -120,6 +143,8 @@ READERS = {
     float64[:, ::1]: float_2d,
     int64[:, ::1]: int_2d,
     float64[:, :, ::1]: float_3d,
+    SETTINGS: settings_1d,
+    SETTINGS_BY_ARM: settings_2d,
 }
 """The functions that find an array in a block, by the array's type."""
 

@@ -258,6 +258,9 @@ class BoundRule:
                 "is defined; a setting or memory of its own must be an argument"
             ) from None
         except Exception as error:
+            if "Cannot modify readonly array" in str(error):
+                line = re.search(r" \(line .*", _reason(error))
+                raise ValueError(f"{name} must not write to its settings{line[0] if line else ''}") from None
             warnings.warn(
                 f"{name} is interpreted, some hundred times slower, as Numba can't compile it (with interpret=True "
                 f"this goes unsaid): {_reason(error)}",
@@ -270,6 +273,15 @@ class BoundRule:
         layout = self._laid_out
         text, functions, ours = _with_functions(self.form, layout.text(), tuple(layout.functions.items()))
         return compile_text(text, functions, self.form.compiled, ours)
+
+
+def broken_off(error: Exception, whose: str, when: str) -> Exception:
+    """Return the error for what a function raised in plain Python or compiled, with whose it is and when it did."""
+    if not isinstance(error, ValueError):
+        return type(error)(f"{whose} broke off in {when}: {error}")
+    if "read-only" not in str(error):
+        return error
+    return ValueError(f"{whose} must not write to its settings; in {when} it did")
 
 
 def format_setting(value: Any) -> str:

@@ -152,13 +152,16 @@ class Layout:
         return f".reshape({', '.join(f'int({self.number(length, source)})' for length in lengths)})"
 
     def numbers(self, sizes: Mapping[str, int]) -> Array:
-        """Return the numbers of `params`, once the sizes are known."""
+        """Return the numbers of `params`, to be read only, once the sizes are known."""
         if self.by_arm:
-            return np.column_stack(self._slots) if self._slots else np.zeros((sizes["K"], 0))
-        arrays, starts = self._lie(sizes)
-        place = _Place(starts, self._starts(sizes), sizes)
-        slots = [each(place) if callable(each) else each for each in self._slots]
-        return np.concatenate([np.array(slots, dtype=np.float64), *(each.ravel() for each in arrays)])
+            made = np.column_stack(self._slots) if self._slots else np.zeros((sizes["K"], 0))
+        else:
+            arrays, starts = self._lie(sizes)
+            place = _Place(starts, self._starts(sizes), sizes)
+            slots = [each(place) if callable(each) else each for each in self._slots]
+            made = np.concatenate([np.array(slots, dtype=np.float64), *(each.ravel() for each in arrays)])
+        made.flags.writeable = False
+        return made
 
     def _lie(self, sizes: Mapping[str, int]) -> tuple[list[Array], list[int]]:
         """Return the arrays, and where each begins."""

@@ -341,8 +341,7 @@ def compare(
             try:
                 policy = maker if isinstance(maker, Policy | ContextPolicy) else maker(problem, horizon)
                 if isinstance(policy, Policy | ContextPolicy):
-                    make_session(problem, policy)
-                    policy.check_horizon(horizon)
+                    make_session(problem, policy, horizon)
             except (TypeError, ValueError, AttributeError) as error:
                 unfit[game, name] = str(error)
                 continue

@@ -129,11 +129,14 @@ def replay(
     """
     # A stream of its own: the policy must not draw the numbers that a log made with the same seed was drawn with.
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
+    rewards = 0.0, 1.0  # clicks
     if isinstance(log, Log | Mapping) or hasattr(log, "columns"):
-        visits = _rows(Log.of(log), getattr(policy, "arms", None), least)
+        known = Log.of(log)
+        rewards = float(known.table["reward"].min()), float(known.table["reward"].max())
+        visits = _rows(known, getattr(policy, "arms", None), least)
     else:
         visits = map(_visit, checks.rows("log", log, "a Log, a data frame or Events"))
-    player: _Player = _OnContexts(policy, horizon) if isinstance(policy, ContextPolicy) else _OnArms(policy, horizon)
+    player: _Player = (_OnContexts if isinstance(policy, ContextPolicy) else _OnArms)(policy, horizon, rewards)
     seen = 0
     kept: list[Any] = []
     probabilities: list[NDArray[np.float64]] = []
@@ -234,8 +237,8 @@ def _is_kept(visit: _Visit, least: float | None, rng: Generator) -> bool:
 class _Player(ABC):
     """A policy that is asked visit by visit, and moves on only where the log agrees with it."""
 
-    def __init__(self, policy: Any, horizon: int | None) -> None:
-        self.policy = policy
+    def __init__(self, policy: Any, horizon: int | None, rewards: tuple[float, float]) -> None:
+        self.policy, self.rewards = policy, rewards
         self.more: dict[str, int] = {}
         self.horizon: dict[str, int] = {} if horizon is None else {"T": horizon}
         self.made: dict[int, tuple[Any, Any]] = {}
@@ -255,7 +258,6 @@ class _Player(ABC):
     def choose(self, t: int, visit: _Visit, rng: Generator) -> int:
         """Ask what the policy would have played, without its remembering the question."""
         self.prepare(t, visit)
-        self.agent.policy.check_rewards(visit.reward, visit.reward, f"the log's reward of {visit.reward:g}")
         self.asked = self.agent.copy() if self.remembers else self.agent
         return int(self.asked.choose(t, rng, self.contexts, self.groups)[0])
 
@@ -275,7 +277,9 @@ class _Player(ABC):
                 raise ValueError(
                     f"horizon must be given, at most {policy.horizon}, the rounds that {policy.name!r} is made for"
                 )
-            policy.check_horizon(self.horizon.get("T", 1))
+            policy.check_game({"K": len(articles), **self.more}, 1, self.rewards, self.horizon.get("T", 1))
+            if policy.needs_horizon and not self.horizon:
+                raise TypeError(f"horizon must be given, as policy {policy.name!r} remembers every round")
             bound, told = policy.bound_rule, f"the rule of {policy.name!r}"
             self.made[len(articles)] = policy, bound.interpreted if policy.interpret else bound.ready(told, 4)
         policy, rule = self.made[len(articles)]
@@ -285,10 +289,7 @@ class _Player(ABC):
                 f"the rule of {policy.name!r} must not ask for feedback, as its arms are other articles when the pool "
                 f"changes, which it does in round {t}"
             )
-        try:
-            agent = Agent(policy, rule, {"K": len(articles), **self.more, **self.horizon})
-        except KeyError:
-            raise ValueError(f"the rule of {policy.name!r} has memory for each round: say the horizon") from None
+        agent = Agent(policy, rule, {"K": len(articles), **self.more, **self.horizon})
         if self.agent is not None:
             before = _of_no_arm(self.agent)
             for name, block in _of_no_arm(agent).items():
@@ -310,26 +311,19 @@ def _of_no_arm(agent: Agent) -> dict[str, NDArray[np.float64]]:
 class _OnArms(_Player):
     """A policy with the counts and rewards of each article so far."""
 
-    def __init__(self, policy: Any, horizon: int | None) -> None:
+    def __init__(self, policy: Any, horizon: int | None, rewards: tuple[float, float]) -> None:
         if not (isinstance(policy, Policy) or callable(policy)) or isinstance(policy, Rule):
             raise TypeError(
                 f"policy must be a Policy, a ContextPolicy or a function that makes one, not {checks.shown(policy)}"
             )
-        super().__init__(policy, horizon)
+        super().__init__(policy, horizon, rewards)
         self.played: dict[int, int] = {}
         self.earned: dict[int, float] = {}
 
     def made_for(self, arms: int) -> Policy:
         """Return the policy for a number of arms."""
         policy = self.policy if isinstance(self.policy, Policy) else self.policy(arms)
-        if not isinstance(policy, Policy) or policy.plays != 1:
-            raise TypeError(f"policy must be a Policy with one play a round, not {checks.shown(policy)}")
-        if policy.arms is not None and policy.arms != arms:
-            raise ValueError(
-                f"policy {policy.name!r} is made for {policy.arms} arms, and a visit has {arms}: "
-                f"give a function that makes it for a number of arms"
-            )
-        return policy
+        return checks.instance("policy", policy, Policy, "a Policy, or a function that makes one for a number of arms")
 
     def prepare(self, t: int, visit: _Visit) -> None:
         """Take up the counts and rewards of the articles in the pool."""
@@ -350,19 +344,16 @@ class _OnArms(_Player):
 class _OnContexts(_Player):
     """A policy with its ridge regression on the rounds so far."""
 
-    def __init__(self, policy: ContextPolicy, horizon: int | None) -> None:
+    def __init__(self, policy: ContextPolicy, horizon: int | None, rewards: tuple[float, float]) -> None:
         if policy.bound_rule.asks("past"):
             raise ValueError(f"policy {policy.name!r} must not need its history, as the number of articles varies")
-        super().__init__(policy, horizon)
+        super().__init__(policy, horizon, rewards)
 
     def prepare(self, t: int, visit: _Visit) -> None:
         """Take the visit's contexts; what has been learned of them stays when the pool changes."""
         self.contexts, self.groups = visit.contexts, np.zeros(len(visit.contexts), np.int64)
         length = self.contexts.shape[1]
         if not self.more:
-            if self.policy.dimension not in (None, length):
-                made = f"made for contexts of length {self.policy.dimension}"
-                raise ValueError(f"policy {self.policy.name!r} is {made}, not {length}")
             self.more = {"d": length, "G": 1}
         elif length != self.more["d"]:
             raise ValueError(f"features must be of one length, {self.more['d']} as in the first visit, not {length}")
