@@ -71,11 +71,6 @@ def chaining(failure: OpenProbability) -> Policy:
     Policy
         The policy, one play a round.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `failure` is not a number in (0, 1).
-
     Examples
     --------
     >>> import fairlib as fl
@@ -117,11 +112,6 @@ def batched_thompson(every: PositiveInt, draws: PositiveInt) -> Policy:
     -------
     Policy
         The policy, one play a round.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is out of range.
 
     Examples
     --------
@@ -225,11 +215,6 @@ def clipped_floor(learner: Policy, floor: UnitInterval) -> Policy:
     Policy
         The policy, one play a round.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `learner` is no policy with one play a round, or `floor` is out of range.
-
     See Also
     --------
     mixed_floor, projected_floor : floors that hold.
@@ -262,11 +247,6 @@ def mixed_floor(learner: Policy, floor: UnitInterval) -> Policy:
     Policy
         The policy, one play a round.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `learner` is no policy with one play a round, or `floor` is out of range.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -292,11 +272,6 @@ def scaled_floor(learner: Policy, floor: UnitInterval) -> Policy:
     -------
     Policy
         The policy, one play a round.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `learner` is no policy with one play a round, or `floor` is out of range.
 
     Examples
     --------
@@ -326,11 +301,6 @@ def projected_floor(learner: Policy, floor: UnitInterval) -> Policy:
     -------
     Policy
         The policy, one play a round.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `learner` is no policy with one play a round, or `floor` is out of range.
 
     Examples
     --------
@@ -394,11 +364,6 @@ def fair_learn_plays(
     -------
     Policy
         The policy, with as many plays a round as the learner.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `learner` is no policy, a share is out of range, or the tolerance is negative.
 
     See Also
     --------
@@ -528,11 +493,6 @@ def ncb(horizon: Horizon, c: Positive = 3.0) -> Policy:
     -------
     Policy
         The policy, one play a round.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `horizon` is not a whole number of at least 1, or `c` is not above 0.
 
     Examples
     --------

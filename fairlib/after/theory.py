@@ -43,11 +43,6 @@ def guard_rounds(
     float
         The bound.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is out of range.
-
     Examples
     --------
     >>> round(guard_rounds(6, share=0.1, floor=0.12))
@@ -125,11 +120,6 @@ def calibrated_shares(means: Annotated[ArrayLike, checks.Numbers(0, 1)]) -> NDAr
     -------
     ndarray, shape (K,)
         The shares; they sum to 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a mean is not a number in [0, 1].
 
     Examples
     --------

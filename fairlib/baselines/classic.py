@@ -33,11 +33,6 @@ def uniform(plays: PositiveInt = 1) -> Policy:
     Policy
         The policy.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `plays` is not a whole number of at least 1.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -72,11 +67,6 @@ def epsilon_greedy(epsilon: UnitInterval) -> Policy:
     -------
     Policy
         The policy, one play a round.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `epsilon` is not a number in [0, 1].
 
     Examples
     --------
@@ -147,11 +137,6 @@ def thompson_beta(a: BetaShape = 1.0, b: BetaShape = 1.0) -> Policy:
     Policy
         The policy, one play a round.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a shape is not a number from 0.02 on.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -190,11 +175,6 @@ def thompson_gaussian(
     Policy
         The policy, one play a round.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `mean` is not a finite number, or a standard deviation is not one from 1e-75 to 1e75.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -223,11 +203,6 @@ def ucb1_bound(game: Bandit, horizon: Horizons) -> NDArray[np.float64]:
     -------
     float or ndarray, shape of `horizon`
         The bound.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the game is of another kind, or a horizon is not a whole number of at least 1.
 
     Examples
     --------
@@ -259,11 +234,6 @@ def ucb1_worst_case_bound(arms: PositiveInt, horizon: Horizons) -> NDArray[np.fl
     -------
     float or ndarray, shape of `horizon`
         The bound.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `arms` or a horizon is not a whole number of at least 1.
 
     Examples
     --------

@@ -84,11 +84,6 @@ def linucb(radius: NonNegative, ridge: PositiveScale = 1.0) -> ContextPolicy:
     ContextPolicy
         The policy.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is out of range.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -135,11 +130,6 @@ def oful(noise: NonNegative, norm: NonNegative, failure: OpenProbability, ridge:
     ContextPolicy
         The policy.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is out of range.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -177,11 +167,6 @@ def lints(prior_sd: PositiveScale = 1.0, reward_sd: PositiveScale = 1.0) -> Cont
     -------
     ContextPolicy
         The policy.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a standard deviation is not a number from 1e-75 to 1e75.
 
     Examples
     --------
@@ -241,11 +226,6 @@ def greedy(ridge: PositiveScale = 0.1) -> ContextPolicy:
     -------
     ContextPolicy
         The policy.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `ridge` is out of range.
 
     Examples
     --------

@@ -150,11 +150,6 @@ def bernoulli(means: Annotated[ArrayLike, checks.Numbers(0, 1)]) -> Arms:
     Arms
         The arms.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a mean is not a number in [0, 1], or there is none.
-
     Examples
     --------
     >>> bernoulli([0.9, 1.5])
@@ -179,11 +174,6 @@ def gaussian(means: Annotated[ArrayLike, checks.Numbers()], sd: NonNegative = 1.
     -------
     Arms
         The arms.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a mean or the standard deviation is not a finite number, or `sd` is negative.
 
     Examples
     --------

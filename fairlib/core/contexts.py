@@ -372,11 +372,6 @@ def sphere(arms: PositiveInt, parameter: Annotated[ArrayLike, checks.Table(1)], 
     World
         The world.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
     Examples
     --------
     >>> sphere(5, [0.6, 0.8]).dimension
@@ -393,11 +388,6 @@ class ContextBandit:
     ----------
     world : World
         Where contexts and rewards come from.
-
-    Raises
-    ------
-    TypeError
-        If `world` is not a `World`.
 
     Examples
     --------

@@ -264,11 +264,6 @@ def of_one_play(learner: Policy) -> None:
     learner : Policy
         The learner.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no policy on arms, or plays several a round.
-
     Examples
     --------
     >>> import fairlib as fl

@@ -114,11 +114,6 @@ def fixed(rounds: Rounds) -> Law:
     Law
         The delay law.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a delay is negative, not whole or not a number.
-
     Examples
     --------
     >>> fixed([0, 2.5])
@@ -156,11 +151,6 @@ def geometric(probability: Annotated[ArrayLike, checks.Numbers(high=1, above=0)]
     -------
     Law
         The delay law.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a probability is not a number in (0, 1].
 
     Examples
     --------
@@ -200,11 +190,6 @@ def pareto(index: Annotated[ArrayLike, checks.Numbers(above=0)]) -> Law:
     -------
     Law
         The delay law, a Pareto variate of scale 1 rounded up to whole rounds.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an index is not a positive number.
 
     Examples
     --------

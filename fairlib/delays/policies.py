@@ -222,11 +222,6 @@ def upper_merit_delayed(merit: Merit, arms: PositiveInt, plays: int, radius: Rad
     Policy
         The policy; it plays each arm once first.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `merit` is not a `Merit`, or a number is out of range.
-
     See Also
     --------
     upper_merit_delayed_fairness_bound : what is proved of its fairness regret.
@@ -599,11 +594,6 @@ def cucb_d(plays: Annotated[int, checks.Integer(1)], radius: Radius = (0.0, 1.5)
     Policy
         The policy; it plays each arm once first.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is out of range.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -635,11 +625,6 @@ def mp_ts_d(plays: Annotated[int, checks.Integer(1)]) -> Policy:
     -------
     Policy
         The policy, for rewards 0 and 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is out of range.
 
     Examples
     --------
@@ -731,11 +716,6 @@ def late_start(
     -------
     Policy
         The policy, of the same name.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `learner` is not a `Policy`, or `rounds` not a whole number of at least 1.
 
     Examples
     --------

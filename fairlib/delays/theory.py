@@ -51,11 +51,6 @@ def upper_merit_delayed_fairness_bound(game: SemiBandit, horizon: Horizons, *, q
     float or ndarray, shape of `horizon`
         The bound; infinite where less than a share q ever arrives.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
     See Also
     --------
     upper_merit_delayed : the policy.
@@ -103,11 +98,6 @@ def fcucb_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) ->
     float or ndarray, shape of `horizon`
         The bound; infinite where less than a share q ever arrives.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -145,11 +135,6 @@ def fcucb_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) 
     -------
     float or ndarray, shape of `horizon`
         The bound; infinite where less than a share q ever arrives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
 
     Examples
     --------
@@ -191,11 +176,6 @@ def fcts_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -> 
     float or ndarray, shape of `horizon`
         The bound; infinite where less than a share q ever arrives.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -232,11 +212,6 @@ def fcts_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) -
     -------
     float or ndarray, shape of `horizon`
         The bound; infinite where less than a share q ever arrives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
 
     Examples
     --------
@@ -281,11 +256,6 @@ def op_fcucb_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile)
     float or ndarray, shape of `horizon`
         The bound; infinite where less than a share q ever arrives.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -322,11 +292,6 @@ def op_fcucb_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantil
     float or ndarray, shape of `horizon`
         The bound; infinite where less than a share q ever arrives.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -360,11 +325,6 @@ def op_fcts_d_reward_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile) 
     -------
     float or ndarray, shape of `horizon`
         The bound; infinite where less than a share q ever arrives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
 
     Examples
     --------
@@ -401,11 +361,6 @@ def op_fcts_d_fairness_bound(game: SemiBandit, horizon: Horizons, *, q: Quantile
     float or ndarray, shape of `horizon`
         The bound; infinite where less than a share q ever arrives.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -440,11 +395,6 @@ def best_quantile(
     -------
     float or ndarray, shape of `horizon`
         The best q among 0.001, 0.002, ..., 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
 
     Examples
     --------

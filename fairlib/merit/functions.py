@@ -184,11 +184,6 @@ class Merit(Pluggable):
         ndarray
             Merits, of the same shape.
 
-        Raises
-        ------
-        TypeError, ValueError
-            If something is no number, or outside the range.
-
         Examples
         --------
         >>> power(2, 4)([0.0, 1.0])
@@ -370,11 +365,6 @@ def power(scale: Positive, exponent: Annotated[float, checks.Real(1, 1e6)]) -> M
     Merit
         The merit function.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `scale` is not positive or `exponent` is not a number from 1 to a million.
-
     Examples
     --------
     >>> power(2, 4).lipschitz
@@ -433,11 +423,6 @@ def clipped(floor: Positive, high: float = 1.0) -> Merit:
     Merit
         The merit function.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If the floor is not positive, or `high` not above it.
-
     Examples
     --------
     >>> clipped(0.1)([0.0, 0.5])
@@ -475,11 +460,6 @@ def merit_modulus(merit: Merit, distance: NonNegative) -> float:
     float
         The modulus, from below: it is looked for on a grid of 1,001 means and 33 distances, which is made finer around
         the best pair. It is exact up to rounding if that pair is next to the right one.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `merit` is not a `Merit`, or the distance is negative.
 
     Examples
     --------

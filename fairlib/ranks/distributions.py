@@ -75,11 +75,6 @@ class RewardDistribution:
         ndarray, shape of `rewards`
             The ranks, in [0, 1].
 
-        Raises
-        ------
-        TypeError, ValueError
-            If a reward is not a finite number.
-
         Examples
         --------
         >>> empirical([3.0, 1.0, 2.0, 2.0]).cdf([0.9, 2.0, 2.5])
@@ -142,11 +137,6 @@ class RewardDistribution:
         -------
         ndarray, shape of `ranks`
             The rewards.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a rank is not in (0, 1].
 
         Examples
         --------
@@ -260,11 +250,6 @@ def empirical(rewards: Annotated[ArrayLike, checks.Numbers()]) -> RewardDistribu
     -------
     RewardDistribution
         The distribution.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not a list of finite numbers.
 
     Examples
     --------

@@ -163,11 +163,6 @@ def acceptance_given_past(
         For each past, the sum of the probabilities of the group's candidates in round t, divided by their number. With
         one candidate a group that is :math:`\mathbb P(a_t = a \mid \mathcal H^-_{t-1})`. It is nan if there were none.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
     Examples
     --------
     >>> from fairlib.ranks import gmf, section_6

@@ -325,11 +325,6 @@ def fair_greedy(
     ContextPolicy
         The policy.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is out of range, or `ties` is something else.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -379,11 +374,6 @@ def fair_greedy_v2(
     -------
     ContextPolicy
         The policy.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is out of range, or `unseen` is something else.
 
     Examples
     --------
@@ -461,11 +451,6 @@ def fair_greedy_rarely(
     ContextPolicy
         The policy.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is out of range.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -503,11 +488,6 @@ def gmf(game: RankBandit) -> ContextPolicy:
     ContextPolicy
         The policy.
 
-    Raises
-    ------
-    TypeError
-        If `game` is not a `RankBandit`.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -541,11 +521,6 @@ def reward_optimal(game: RankBandit) -> ContextPolicy:
     -------
     ContextPolicy
         The policy.
-
-    Raises
-    ------
-    TypeError
-        If `game` is not a `RankBandit`.
 
     Examples
     --------
@@ -592,11 +567,6 @@ def oful_as_published(exploration: NonNegative = 1.0, ridge: PositiveScale = 0.1
     ContextPolicy
         The policy.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is out of range.
-
     Examples
     --------
     >>> import fairlib as fl
@@ -631,11 +601,6 @@ def oracle_cdf(game: RankBandit, ridge: PositiveScale = 0.1) -> ContextPolicy:
     -------
     ContextPolicy
         The policy.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `game` is not a `RankBandit`, or `ridge` is out of range.
 
     Examples
     --------
@@ -672,11 +637,6 @@ def oracle_rewards(game: RankBandit) -> ContextPolicy:
     -------
     ContextPolicy
         The policy.
-
-    Raises
-    ------
-    TypeError
-        If `game` is not a `RankBandit`.
 
     Examples
     --------

@@ -62,11 +62,6 @@ def clash(first: RewardDistribution, second: RewardDistribution, epsilon: NonNeg
     float
         The probability p, by the midpoint rule with 20,000 points.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
     Examples
     --------
     Two groups with disjoint rewards (Example 1):
@@ -109,11 +104,6 @@ def price_probability(
     -------
     float or ndarray, shape of `horizon`
         The probability.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
 
     Examples
     --------
@@ -274,11 +264,6 @@ def rank_error(
     float or ndarray, shape of `t`
         The error.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
     Examples
     --------
     >>> rank_error(4, [101, 401], horizon=500, failure=0.1).round(3)
@@ -321,11 +306,6 @@ def counted_from(
     float or ndarray, shape of `horizon`
         The round; 1 if the groups are not drawn at random.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
     Examples
     --------
     >>> from fairlib.ranks import mixed_groups
@@ -363,11 +343,6 @@ def least_exploration(game: Constants, error: NonNegative = 0.0) -> float:
     -------
     float
         The eigenvalue; 0 if the error is too large for a statement.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
 
     Examples
     --------
@@ -410,11 +385,6 @@ def estimate_radius(
     -------
     float or ndarray, shape of `t`
         The radius.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
 
     Examples
     --------
@@ -476,11 +446,6 @@ def fair_greedy_bound(
         average loss of the worst policy if each of K groups sends a candidate. It exceeds that at every T that could be
         played, except in the smallest games: with two groups on a line it is below from some ten thousand rounds on.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
     Examples
     --------
     >>> from fairlib.ranks import section_6
@@ -535,11 +500,6 @@ def fair_greedy_log_bound(
         The bound. It is of order :math:`\ln^2 T`, and more than T at every T that could be played, except in the
         smallest games.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
     Examples
     --------
     >>> from fairlib.ranks import section_6
@@ -587,11 +547,6 @@ def printed_bound(
     -------
     float or ndarray, shape of `horizon`
         The bound.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
 
     Examples
     --------

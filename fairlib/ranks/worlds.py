@@ -43,11 +43,6 @@ class WeightedBandit(RankBandit):
     shares : ndarray, shape (G,), or None
         Probability that a candidate is of each group; None if there is one candidate from each.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
     Examples
     --------
     >>> section_6(step=3).biases
@@ -188,11 +183,6 @@ def section_6(
     -------
     RankBandit
         The game.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is out of range.
 
     Examples
     --------

@@ -62,11 +62,6 @@ def fair_learn(learner: Policy, shares: Shares, tolerance: NonNegative = 0.0) ->
     Policy
         The policy, one play a round.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `learner` is no policy with one play a round, a share is out of range, or the tolerance is negative.
-
     Warns
     -----
     UserWarning
@@ -110,11 +105,6 @@ def fair_ucb(shares: Shares, tolerance: NonNegative = 0.0) -> Policy:
     -------
     Policy
         The policy, one play a round.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a share is out of range, or the tolerance is negative.
 
     See Also
     --------
@@ -474,11 +464,6 @@ def sighted_turns(arms: PositiveInt, share: float) -> int:
     int
         The rounds.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `arms` is not a whole number of at least 1, or the share is out of range.
-
     Examples
     --------
     >>> sighted_turns(6, 0.1)
@@ -534,11 +519,6 @@ def sighted_shares(
     -------
     ContextPolicy
         The policy, for expected rewards in [0, 1].
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is out of range.
 
     See Also
     --------

@@ -82,11 +82,6 @@ def fair_ucb_worst_case_bound(
     float or ndarray, shape of `horizon`
         The bound.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `arms` or a horizon is not a whole number of at least 1, or the tolerance is negative.
-
     Examples
     --------
     >>> fair_ucb_worst_case_bound(2, 1000).round(1)
@@ -244,11 +239,6 @@ def sighted_shares_bound(
     -------
     float or ndarray, shape of `horizon`
         The bound.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is out of range.
 
     Examples
     --------
