@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.checks import NonNegative, checked
 from fairlib.core.result import Result
-from fairlib.rules.argument_block import SETTINGS, SETTINGS_BY_ARM
+from fairlib.rules.argument_block import FLOATS, TABLE
 from fairlib.rules.bound_rule import BoundRule, broken_off, describe_game
 from fairlib.rules.signature import CallSignature
 
@@ -23,7 +23,7 @@ DRAW = CallSignature(
     what="what draws a reward",
     flat="params, arm, rng",
     gives={"arm": "arm", "rng": "rng"},
-    signature=float64(SETTINGS_BY_ARM, int64, types.npy_rng),
+    signature=float64(TABLE, int64, types.npy_rng),
     by_arm=True,
 )
 """How the engine calls a function that draws a reward; a setting is a number, or a row of numbers, of that arm."""
@@ -32,7 +32,7 @@ DELAY = CallSignature(
     what="what draws a delay",
     flat="params, arm, reward, rng",
     gives={"arm": "arm", "reward": "reward", "rng": "rng"},
-    signature=int64(SETTINGS_BY_ARM, int64, float64, types.npy_rng),
+    signature=int64(TABLE, int64, float64, types.npy_rng),
     answer="delay_rounds({})",
     by_arm=True,
 )
@@ -42,7 +42,7 @@ METRICS = CallSignature(
     what="what a game sums",
     flat="params, state, t, p, selected",
     gives={"t": "t", "p": "p", "selected": "selected"},
-    signature=types.void(SETTINGS, float64[::1], int64, float64[::1], int64[::1]),
+    signature=types.void(FLOATS, float64[::1], int64, float64[::1], int64[::1]),
     sizes=("K", "T"),
 )
 """How the engine calls a function that sums a quantity of a game, round by round; its memory is the sums."""

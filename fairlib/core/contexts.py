@@ -16,7 +16,7 @@ from fairlib.checks import Horizon, NonNegative, PositiveInt, PositiveScale, che
 from fairlib.core.policy import BasePolicy
 from fairlib.core.result import Result
 from fairlib.core.ridge import RIDGE, Ridge
-from fairlib.rules.argument_block import SETTINGS
+from fairlib.rules.argument_block import FLOATS, TABLE, WHOLES, frozen
 from fairlib.rules.bound_rule import BoundRule, describe_game
 from fairlib.rules.jit import helper
 from fairlib.rules.rule import Feedback, Number, Rule
@@ -86,8 +86,8 @@ CONTEXT_RULE = CallSignature(
         "p": "p",
     },
     signature=int64(
-        *(SETTINGS, float64[::1], int64, float64[:, ::1], int64[::1], RIDGE, PAST),
-        *(int64[::1], int64[::1], float64[::1], int64[::1], float64[::1]),  # cursors to chances
+        *(FLOATS, float64[::1], int64, TABLE, WHOLES, frozen(RIDGE), frozen(PAST)),  # params to past
+        *(int64[::1], WHOLES, FLOATS, WHOLES, FLOATS),  # cursors to chances
         *(types.npy_rng, float64[::1]),
     ),
     answer="as_action({})",
@@ -100,7 +100,7 @@ ROUND = CallSignature(
     what="what draws a round",
     flat="params, rng, contexts, groups, means, rewards",
     gives={name: name for name in ("rng", "contexts", "groups", "means", "rewards")},
-    signature=types.void(SETTINGS, types.npy_rng, float64[:, ::1], int64[::1], float64[::1], float64[::1]),
+    signature=types.void(FLOATS, types.npy_rng, float64[:, ::1], int64[::1], float64[::1], float64[::1]),
 )
 """How the engine calls a function that draws a round."""
 
@@ -108,7 +108,7 @@ CONTEXT_METRICS = CallSignature(
     what="what a game with contexts sums",
     flat="params, state, t, groups, means, p, played",
     gives={name: name for name in ("t", "groups", "means", "p", "played")},
-    signature=types.void(SETTINGS, float64[::1], int64, int64[::1], float64[::1], float64[::1], int64),
+    signature=types.void(FLOATS, float64[::1], int64, int64[::1], float64[::1], float64[::1], int64),
     sizes=("K", "d", "G", "T"),
 )
 """How the engine calls a function that sums a quantity of a game, round by round; its memory is the sums."""

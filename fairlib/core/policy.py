@@ -9,7 +9,7 @@ from numba import float64, int64, types
 
 from fairlib import checks
 from fairlib.checks import Horizon, PositiveInt, checked
-from fairlib.rules.argument_block import SETTINGS
+from fairlib.rules.argument_block import FLOATS, WHOLES
 from fairlib.rules.bound_rule import BoundRule, RuleOwner, format_setting
 from fairlib.rules.layout import Layout, Pluggable
 from fairlib.rules.rule import Feedback, Learner, Rule, Seen
@@ -25,8 +25,8 @@ RULE = CallSignature(
         "p": "p",
     },
     signature=int64(
-        *(SETTINGS, float64[::1], int64, int64[::1], int64[::1], float64[::1]),  # params to total
-        *(int64[::1], int64[::1], float64[::1], int64[::1], float64[::1]),  # cursors to chances
+        *(FLOATS, float64[::1], int64, WHOLES, WHOLES, FLOATS),  # params to total
+        *(int64[::1], WHOLES, FLOATS, WHOLES, FLOATS),  # cursors to chances
         *(types.npy_rng, float64[::1]),
     ),
     answer="as_action({})",

@@ -14,6 +14,7 @@ from fairlib.core.contexts import ContextPolicy, Past
 from fairlib.core.policy import BasePolicy
 from fairlib.core.ridge import Ridge, absorb
 from fairlib.core.steps import select
+from fairlib.rules.argument_block import BlockCall, view
 from fairlib.rules.bound_rule import broken_off
 from fairlib.rules.jit import compiled, entry_point
 
@@ -80,8 +81,11 @@ class Agent:
         given = (
             (contexts, groups, self.ridge, self.past) if self.contextual else (self.selected, self.observed, self.total)
         )
+        columns = self._columns
+        if not isinstance(self.rule, BlockCall):
+            given, columns = tuple(map(view, given)), list(map(view, columns))
         try:
-            arm: int = self.rule(self.params, self.state, t, *given, self.cursors, *self._columns, rng, self.p)
+            arm: int = self.rule(self.params, self.state, t, *given, self.cursors, *columns, rng, self.p)
         except (IndexError, ZeroDivisionError, ValueError) as error:
             raise broken_off(error, f"the rule of {self.policy.name!r}", f"round {t}") from error
         if self._unread and (self.cursors[::2] == self.cursors[1::2]).all():

@@ -24,8 +24,8 @@ _PLAIN, _SWIFT = 300, 3000  # rounds in plain Python, where a rule is slow, and 
 def check_policy(policy: AnyPolicy, arms: int | None = None) -> None:
     """Watch a policy play, and say what its rule does wrong.
 
-    *It must keep to what is its own*: write to `p` and to its memory only, and play the same from the same seed, so
-    have neither memory nor chance but what it asks for.
+    *It must keep to what is its own*: play the same from the same seed, so have neither memory nor chance but what it
+    asks for. (To anything but `p` and its memory no rule can write, whoever plays it.)
 
     *It must know no more than it is given.* The policy plays again in a world whose arms are relabelled, but where it
     sees the same. It must play the same there.
@@ -67,7 +67,8 @@ def check_policy(policy: AnyPolicy, arms: int | None = None) -> None:
     ...     return 0
     >>> check_policy(fl.Policy("forges", forges))
     Traceback (most recent call last):
-    ValueError: the rule of 'forges' must not write to seen.total; in round 1 it did
+    ValueError: the rule of 'forges', or a draw of your own, must not write to its settings or to what it has seen; \
+in round 1 of run 0 it did
     """
     if isinstance(policy, Policy):
         arms = checks.integer("arms", policy.arms or policy.plays + 2 if arms is None else arms, policy.plays)
@@ -86,7 +87,7 @@ def check_policy(policy: AnyPolicy, arms: int | None = None) -> None:
         plainly = policy.replace(interpret=True)
         games = (_game(policy, arms, each) for each in (truth, np.roll(truth, 1)))
         game, relabelled = (make_session(each, plainly, plain) for each in games)
-        first = record(_watched(game), root(7))
+        first = record(game, root(7))
         if t := _parting(first, record(_told(relabelled, first), root(7))):
             raise ValueError(
                 f"the rule of {policy.name!r} must play the same where it sees the same; in a second game, with other "
@@ -99,7 +100,7 @@ def check_policy(policy: AnyPolicy, arms: int | None = None) -> None:
         if not isinstance(compiled.rule, BlockCall):
             return
         # A difference in the last bit of a probability changes the play in one game in 10^16, but it does change it.
-        if t := _parting(first, record(_watched(compiled), root(7))):
+        if t := _parting(first, record(compiled, root(7))):
             raise ValueError(
                 f"the rule of {policy.name!r} must play the same compiled and interpreted (use math and loops rather "
                 f"than NumPy's sums and exponentials, and numbers below 2**63); in round {t} it did not"
@@ -147,39 +148,3 @@ def _told(game: Session, steps: list[Any]) -> Session:
 
     other.draw = (lambda table, arm, rng: next(rewards)) if isinstance(game, ArmsSession) else draw
     return other
-
-
-# The rule's names of the engine's arrays. It may write to its memory, to `p`, and to the cursors of the feedback.
-_NAMES = {"selected": "seen.selected", "observed": "seen.observed", "total": "seen.total"}
-_NAMES |= {"arms": "feedback.arm", "rewards": "feedback.reward"}
-_NAMES |= {"rounds": "feedback.round", "chances": "feedback.chance"}
-_NAMES |= {"contexts": "now.contexts", "groups": "now.groups", "ridge": "ridge", "past": "past"}
-
-
-def _watched(game: Session) -> Session:
-    """Return a game whose rule is refused when it writes to what is not its own."""
-    other = copy(game)
-    names, rule = game.policy.form.flat.split(", "), game.rule
-
-    def watched(*given: Any) -> Any:
-        passed = {name: value for name, value in zip(names, given, strict=True) if name in _NAMES}
-        before = {name: _bytes(value) for name, value in passed.items()}
-        answer = rule(*given)
-        for name, parts in before.items():
-            for part, now in _bytes(passed[name]).items():
-                if parts[part] != now:
-                    t = given[names.index("t")]
-                    raise ValueError(
-                        f"the rule of {game.policy.name!r} must not write to {_NAMES[name]}{part}; in round {t} it did"
-                    )
-        return answer
-
-    other.rule = watched
-    return other
-
-
-def _bytes(value: Any) -> dict[str, bytes]:
-    """Return what is in an array, or in those of a named tuple, with their names."""
-    if isinstance(value, tuple):
-        return {f".{name}": each.tobytes() for name, each in value._asdict().items()}  # type: ignore[attr-defined]
-    return {"": value.tobytes()}

@@ -13,7 +13,7 @@ from fairlib.engine.agent import fresh_past, fresh_ridge
 from fairlib.engine.loops import ArmsRun, ContextsRun, compiled_loop, play_contexts, play_rounds
 from fairlib.engine.seeding import Streams
 from fairlib.engine.session import ArmsSession, Session
-from fairlib.rules.argument_block import code_address, pack_arrays
+from fairlib.rules.argument_block import code_address, pack_arrays, view
 from fairlib.rules.bound_rule import broken_off
 from fairlib.rules.jit import entry_point
 
@@ -98,6 +98,7 @@ class Runner(ABC):
         """Return what the loop calls in plain Python: each function knows its arrays, and is given no block."""
         game, given = self.game, {name: [self.arrays[each] for each in names] for name, names in self.takes.items()}
         (params, state, *seen, p), (table, *drawn) = given["rule"], given["draw"]
+        seen = [each if each is self.arrays["cursors"] else view(each) for each in seen]
         metric_params, sums, *known = given["metrics_function"]
         made: dict[str, Callable[..., Any]] = {
             "rule": lambda _, t, rng: game.rule(params, state, t, *seen, rng, p),

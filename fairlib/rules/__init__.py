@@ -19,9 +19,9 @@
    which the address and the shape of each array are written. The text takes from it what the rule needs. For UCB1::
 
        def flat(block, t, rng):
-           selected = int_1d(block, 2)
-           observed = int_1d(block, 3)
-           total = float_1d(block, 4)
+           selected = read_only(int_1d(block, 2))
+           observed = read_only(int_1d(block, 3))
+           total = read_only(float_1d(block, 4))
            p = float_1d(block, 10)
            return as_action(function(
                Seen(t, selected, observed, total),

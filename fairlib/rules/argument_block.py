@@ -60,7 +60,6 @@ def _pointer(typingctx, address):
 
 @intrinsic
 def _frozen(typingctx, array):
-    """Return an array to which Numba compiles no write."""
     return array.copy(readonly=True)(array), lambda context, builder, signature, args: args[0]
 
 
@@ -96,20 +95,29 @@ def float_3d(block, i):
 
 
 @helper
-def settings_1d(block, i):
-    """Return array i of a block, float64 with one axis, to be read only; for compiled code only."""
-    return _frozen(float_1d(block, i))
+def read_only(array):
+    """Return an array to which Numba compiles no write; for compiled code only."""
+    return _frozen(array)
 
 
-@helper
-def settings_2d(block, i):
-    """Return array i of a block, float64 with two axes, to be read only; for compiled code only."""
-    return _frozen(float_2d(block, i))
+def frozen(kind: Any) -> Any:
+    """Return the type of an array that is only read, or of a named tuple of such."""
+    if isinstance(kind, types.NamedTuple):
+        return types.NamedTuple(tuple(map(frozen, kind.types)), kind.instance_class)
+    return kind.copy(readonly=True)
 
 
-SETTINGS = types.Array(float64, 1, "C", readonly=True)
-SETTINGS_BY_ARM = types.Array(float64, 2, "C", readonly=True)
-"""The types of the settings that compiled code is given."""
+def view(value: Any) -> Any:
+    """Return an array, or a named tuple of arrays, to which plain Python can't write."""
+    if isinstance(value, tuple):
+        return type(value)(*map(view, value))
+    seen = value.view()
+    seen.flags.writeable = False
+    return seen
+
+
+FLOATS, TABLE, WHOLES = frozen(float64[::1]), frozen(float64[:, ::1]), frozen(int64[::1])
+"""The types of what is only read: settings, and what has been seen."""
 
 
 def function_at(signature: Any) -> Any:
@@ -143,10 +151,16 @@ READERS = {
     float64[:, ::1]: float_2d,
     int64[:, ::1]: int_2d,
     float64[:, :, ::1]: float_3d,
-    SETTINGS: settings_1d,
-    SETTINGS_BY_ARM: settings_2d,
 }
 """The functions that find an array in a block, by the array's type."""
+
+
+def reader(kind: Any, place: int) -> str | None:
+    """Return the expression of an array in a block, or None for another kind of argument."""
+    if not isinstance(kind, types.Array):
+        return None
+    found = f"{READERS[kind.copy(readonly=False)].__name__}(block, {place})"
+    return found if kind.mutable else f"{read_only.__name__}({found})"
 
 
 class BlockCall:

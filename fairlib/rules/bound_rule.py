@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from fairlib import checks
-from fairlib.rules.argument_block import READERS, BlockCall
+from fairlib.rules.argument_block import READERS, BlockCall, read_only
 from fairlib.rules.jit import (
     UndefinedError,
     compile_text,
@@ -260,7 +260,7 @@ class BoundRule:
         except Exception as error:
             if "Cannot modify readonly array" in str(error):
                 line = re.search(r" \(line .*", _reason(error))
-                raise ValueError(f"{name} must not write to its settings{line[0] if line else ''}") from None
+                raise ValueError(f"{name} {_READ_ONLY}{line[0] if line else ''}") from None
             warnings.warn(
                 f"{name} is interpreted, some hundred times slower, as Numba can't compile it (with interpret=True "
                 f"this goes unsaid): {_reason(error)}",
@@ -281,7 +281,10 @@ def broken_off(error: Exception, whose: str, when: str) -> Exception:
         return type(error)(f"{whose} broke off in {when}: {error}")
     if "read-only" not in str(error):
         return error
-    return ValueError(f"{whose} must not write to its settings; in {when} it did")
+    return ValueError(f"{whose} {_READ_ONLY}; in {when} it did")
+
+
+_READ_ONLY = "must not write to its settings or to what it has seen"
 
 
 def format_setting(value: Any) -> str:
@@ -303,7 +306,7 @@ def describe_game(game: Any) -> str:
 
 def _called(form: CallSignature, text: str, functions: dict[str, Any]) -> dict[str, Any]:
     """Return what a text calls besides what it defines itself, by name."""
-    known = TOOLS | {each.__name__: each for each in (*READERS.values(), *form.tuples.values())} | functions
+    known = TOOLS | {each.__name__: each for each in (read_only, *READERS.values(), *form.tuples.values())} | functions
     used = set(re.findall(r"\w+", text))
     return {name: each for name, each in known.items() if name in used}
 

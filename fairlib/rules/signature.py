@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import types
 
-from fairlib.rules.argument_block import READERS
+from fairlib.rules.argument_block import reader
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class CallSignature:
         lines, others, place = [], [], 0
         for name, kind in zip(self.flat.split(", "), self.signature.args, strict=True):
             parts = kind.types if isinstance(kind, types.NamedTuple) else [kind]
-            found = [f"{READERS[part].__name__}(block, {place + i})" for i, part in enumerate(parts) if part in READERS]
+            found = [each for i, part in enumerate(parts) if (each := reader(part, place + i))]
             place += len(found)
             if not found:
                 others.append(name)
