@@ -99,11 +99,7 @@ def played(**how):
         (played(policy=fl.ucb1), "policy must be a Policy"),
         (played(policy=fl.uniform(2)), "policy 'uniform' is made for plays=2, not 1"),
         (played(seed=1.0), "seed must be .* or a numpy.random.SeedSequence"),
-        (played(rounds=[0, 5]), "rounds must be increasing"),
         (played(rounds=[5, 11]), "rounds must be .* the horizon, 10"),
-        (played(rounds=[5, 5]), "rounds must be increasing"),
-        (played(rounds=[]), "rounds must be"),
-        (played(rounds=[2.5]), "rounds must be increasing whole numbers"),
         (lambda: fl.Policy("x", lambda p: 0, plays=2, arms=1), "arms must be a whole number of at least 2"),
         (lambda: fl.ucb1_bound(fl.Bandit(fl.gaussian([0.5, 2])), 10), "game.arms.means must be"),
         (lambda: fl.ucb1_bound(fl.Bandit(GAME.arms, 2), 10), "game must have one play"),
@@ -167,7 +163,7 @@ def test_what_is_given_is_neither_changed_nor_kept():
 FALLING = [np.array([100, 50, 120], kind) for kind in (np.uint8, np.uint64, np.int64)]
 
 
-@pytest.mark.parametrize("rounds", [[], 5, [0, 5], [2.5], [True, 5], [[1, 2]], [2**70], *FALLING], ids=repr)
+@pytest.mark.parametrize("rounds", [[], 5, [0, 5], [5, 5], [2.5], [True, 5], [[1, 2]], [2**70], *FALLING], ids=repr)
 def test_rounds_of_no_sense_are_refused(rounds):
     with pytest.raises((TypeError, ValueError), match=r"^rounds must be increasing whole numbers"):
         fl.simulate(GAME, fl.ucb1(), 300, rounds=rounds)

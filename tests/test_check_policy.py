@@ -163,11 +163,6 @@ def writes_when_compiled(seen, p):
     return 1
 
 
-def writes_to_settings(table, p):
-    table[0] += 1
-    return 0
-
-
 def writes_to_feedback(*, seen, feedback, p):
     if feedback.size > 0:
         feedback.reward[0] += 1.0
@@ -218,7 +213,6 @@ SEEN = "must not write to its settings or to what it has seen"
     [
         (writes_to_counts, {}, SEEN),
         (writes_when_compiled, {}, SEEN),
-        (writes_to_settings, {"table": [0.0]}, SEEN),
         (writes_to_feedback, {}, SEEN),
         (writes_to_a_learner_s_counts, {"learner": fl.ucb1()}, SEEN),
         (writes_to_a_context, {}, SEEN),

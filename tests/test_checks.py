@@ -45,6 +45,7 @@ ODD = [
     *("0.5", "", " ", "a\0b", "\udc80", np.str_("1"), b"1", bytearray(b"1"), memoryview(b"1"), pathlib.Path("here")),
     *(np.datetime64("2020-01-01"), np.timedelta64(3, "D"), datetime.date(2020, 1, 1), fl.ucb1(), exponential(2)),
     *(np.array(["0.2"]), np.array([True]), np.array([3], "timedelta64[D]"), np.zeros(2, [("a", float)])),
+    *(pd.NaT, pd.NA, pd.Timestamp(0), np.datetime64("NaT"), pd.Series([pd.NaT]), [Decimal("0.2"), 0.3]),
     *(np.ma.array([0.2, 0.3], mask=[True, False]), pd.DataFrame({"a": [True]}), [True, 0.3], ["0.2"], [None, 0.3]),
 ]
 kinds = st.sampled_from([np.float64, np.float32, np.int8, np.uint8, np.int64, np.uint64, np.dtype(">f8")])

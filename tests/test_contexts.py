@@ -71,30 +71,13 @@ def draw(world: World, *round: Any) -> None:
     world.draw.interpreted(world.draw.numbers({"K": world.arms, "d": world.dimension, "G": world.groups}), *round)
 
 
-def bad_nan(count, rng, contexts, groups, means, rewards):
-    """Leave a hole in the third round."""
-    contexts[:] = 1.0
-    count[0] += 1.0
-    if count[0] == 3.0:
-        contexts[1, 1] = np.nan
-
-
-def bad_group(groups):
-    """Name a group that does not exist."""
-    groups[0] = 2
-
-
-NARROW = fl.ContextBandit(sphere(2, [1.0]))
 FIRST = fl.ContextPolicy("first", lambda now, p: 0)
 
 
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: fl.simulate(fl.ContextBandit(World(2, 2, bad_nan, count=[0.0])), FIRST, 9), "in round 3"),
-        (lambda: fl.simulate(fl.ContextBandit(World(2, 2, bad_group)), FIRST, 9), "groups"),
         (lambda: fl.simulate(fl.Bandit(fl.bernoulli([0.5])), FIRST, 9), "must be a Policy"),
-        (lambda: fl.simulate(NARROW, FIRST.replace(dimension=2), 9), "contexts of length 2, not 1"),
         (lambda: table([[[1.0]]], [[0.0, 1.0]], [[0.0]]), r"means must be of shape \(1, 1\)"),
         (lambda: linear_table([[[1.0]]], [1.0, 2.0], 1), "parameter must have 1 numbers"),
     ],

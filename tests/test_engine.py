@@ -69,19 +69,6 @@ def test_recorded_rounds(horizon):
     assert rounds.size >= min(horizon, 150)
 
 
-@pytest.mark.parametrize("plays", [1, 2, 4])
-def test_counts_reward_and_regret_add_up(plays):
-    result = fl.simulate(fl.Bandit(SELLERS, plays=plays), fl.uniform(plays), 60, runs=3, rounds=range(1, 61))
-    assert np.array_equal(result.selected.sum(axis=2), np.broadcast_to(plays * result.rounds, (3, 60)))
-    steps = np.diff(result.selected, axis=1, prepend=0)
-    assert set(np.unique(steps)) <= {0, 1}
-    best = np.sort(SELLERS.means)[-plays:].sum()
-    by_hand = np.cumsum(best - (steps * SELLERS.means).sum(axis=2), axis=1)
-    assert np.allclose(result.regret, by_hand, atol=1e-12)
-    assert (np.diff(result.reward, axis=1, prepend=0) <= plays).all()
-    assert np.allclose(result.share.sum(axis=2), plays)
-
-
 def test_rewards_have_the_means_that_they_should():
     for arms in (SELLERS, fl.gaussian([2.0, -1.0], sd=0.5), fl.beta([2, 1], [1, 4])):
         game = fl.Bandit(arms, plays=arms.means.size)
@@ -133,15 +120,6 @@ def always_first(p):
     return 0
 
 
-def test_feedback_arrives_when_it_should():
-    game = fl.Bandit(fl.bernoulli([1.0, 0.0]), delay=fl.Delay(lambda: 2))
-    seen = [step.seen for step in fl.trace(game, fl.Policy("the first", always_first), 6)]
-    assert [each.t for each in seen] == [1, 2, 3, 4, 5, 6]
-    assert [each.selected[0] for each in seen] == [0, 1, 2, 3, 4, 5]
-    assert [each.observed[0] for each in seen] == [0, 0, 0, 1, 2, 3]
-    assert [each.total[0] for each in seen] == [0, 0, 0, 1, 2, 3]
-
-
 @pytest.mark.parametrize(
     ("wait", "observed"),
     [
@@ -171,16 +149,6 @@ def test_a_changed_setting_compiles_nothing(monkeypatch):
     monkeypatch.setattr("fairlib.rules.jit._njit", None)  # would be called
     for epsilon in (0.2, 0.3, 0.4):
         fl.simulate(fl.Bandit(fl.bernoulli([epsilon, 0.5])), fl.epsilon_greedy(epsilon), 10 + int(10 * epsilon))
-
-
-def test_a_rule_that_numba_cannot_compile_is_interpreted_and_says_so():
-    def odd(seen, p):
-        with contextlib.nullcontext():
-            p[seen.t % 2] = 1.0
-
-    with pytest.warns(UserWarning, match="the rule of 'odd' is interpreted"):
-        result = fl.simulate(fl.Bandit(fl.bernoulli([0.5, 0.5])), fl.Policy("odd", odd), 10)
-    assert result.selected[0, -1].tolist() == [5, 5]
 
 
 @pytest.fixture(params=["compiled", "interpreted"])
@@ -355,21 +323,6 @@ def test_the_threads_of_a_game_end_with_it():
         with contextlib.suppress(ValueError):
             fl.simulate(fl.Bandit(SELLERS), policy, 1000, runs=8)
         assert threading.active_count() == before
-
-
-def test_the_rule_of_a_game_may_play_games():
-    """More of them at once, one in another, than there are processors."""
-
-    def nested(depth: int) -> Any:
-        def rule(seen, p):
-            if depth:
-                fl.simulate(fl.Bandit(SELLERS), fl.Policy("inner", nested(depth - 1), interpret=True), 1)
-            return 0
-
-        return rule
-
-    result = fl.simulate(fl.Bandit(SELLERS), fl.Policy("outer", nested(8), interpret=True), 2)
-    assert result.selected[0, -1, 0] == 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a signal can't be sent to another process there")

@@ -8,7 +8,6 @@ import functools
 import io
 import itertools
 import math
-import pathlib
 import pickle
 import random
 import re
@@ -39,7 +38,6 @@ from fairlib.core import (
     largest,
     sphere,
 )
-from fairlib.rules import jit
 from fairlib.shares import fair_learn, fair_ucb, lfg
 
 GAME = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.2]))
@@ -743,13 +741,6 @@ def test_a_rule_and_each_of_its_learners_read_the_news_on_their_own():
     assert rows[:29, 2].tolist() == list(range(1, 30))
 
 
-def test_unread_news_does_not_run_over_in_a_long_game():
-    never = policy_of(takes_notes)
-    policy = policy_of(lambda learner, seen, p: 0 if seen.t > 0 else fl.ask(learner, p), learner=never)
-    game = fl.Bandit(GAME.arms, delay=fl.Delay(by_arm, wait=[1, 1, 1]))
-    assert fl.simulate(game, policy, 30_000).selected[0, -1].tolist() == [30_000, 0, 0]
-
-
 # Learners ------------------------------------------------------------------------------------------------------------
 
 
@@ -815,17 +806,6 @@ def test_helpers_closures_and_lambdas_play_the_same_compiled_and_interpreted():
     for rule in (helped, within, lambda seen, p: int(thrice(seen.t)) % p.size, lambda seen, p: largest(-seen.total)):
         for game in (GAME, LATE):
             counts(rule, game)
-
-
-def test_a_rule_may_have_constants_that_are_tuples():
-    def rule(seen, p):
-        none = ()
-        for a in (1, 0):
-            if p.size > a + len(none):
-                return a
-
-    shown = fl.simulate(fl.Bandit(fl.bernoulli([0.5, 0.5])), fl.Policy("own", rule), 3)
-    assert shown.selected[0, -1].tolist() == [0, 3]
 
 
 def test_keyword_only_arguments_are_given_by_name_in_plain_python():
@@ -974,9 +954,6 @@ def test_a_slip_that_only_plain_python_knows_reaches_the_reader():
         pytest.raises(AttributeError, match="argmaxx"),
     ):
         fl.simulate(GAME, policy_of(lambda seen, p: np.argmaxx(p)), 2)
-    for interpret in (False, True):
-        with pytest.raises(IndexError):
-            fl.simulate(GAME, policy_of(lambda p: int(p[7]), interpret=interpret), 2)
 
 
 @pytest.mark.parametrize(
@@ -1007,15 +984,6 @@ def test_a_helper_or_constant_that_is_changed_between_two_games_is_seen(first, t
     assert same(both_ways(GAME, policy, 5), before)
 
 
-def test_a_helper_redefined_again_and_again_is_never_taken_for_an_earlier_one():
-    world: dict[str, Any] = {}
-    exec("def rule(seen, p):\n    return arm()", world)
-    policy = policy_of(world["rule"])
-    for i in (0, 1, 2, 1, 0, 2):
-        exec(f"def arm():\n    return {i}", world)
-        assert fl.simulate(GAME, policy, 4).selected[0, -1, i] == 4
-
-
 def test_a_closure_s_number_is_the_one_that_it_has_now():
     arm = 1
 
@@ -1035,22 +1003,6 @@ def test_nothing_is_compiled_again_while_nothing_has_changed(monkeypatch):
     fl.simulate(GAME, policy_of(rule, width=2.0), 5)
     monkeypatch.setattr("fairlib.rules.jit._njit", None)  # would be called
     assert fl.simulate(GAME, policy_of(rule, width=4.0), 5).selected[0, -1].tolist() == [1, 2, 2]
-
-
-def test_a_rule_of_the_package_is_kept_on_disk_and_a_reader_s_is_not():
-    package = fair_learn(fl.ucb1(), [0.1, 0.1]).bound_rule.compiled()
-    assert pathlib.Path(package.stats.cache_path).is_relative_to(jit.cache_folder())
-    made = jit.cache_folder() / "made"
-    before = set(made.rglob("*.py"))
-
-    def own(seen, p):
-        return seen.t % p.size
-
-    for rule in (own, lambda seen, p: 0):
-        assert policy_of(rule).bound_rule.compiled().stats.cache_path is None
-    assert fair_learn(policy_of(own), [0.1, 0.1]).bound_rule.compiled().stats.cache_path is None
-    # Meanwhile other processes may keep rules of the package there.
-    assert not [each for each in set(made.rglob("*.py")) - before if own.__module__ in each.read_text(encoding="utf-8")]
 
 
 # Watching ------------------------------------------------------------------------------------------------------------
