@@ -67,11 +67,6 @@ class Arms:
     **settings
         The settings of `draw`, by the names of its arguments: a number, or a row of numbers, for each arm.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `draw` can't be called, or a setting is missing, unknown, or not of as many arms as there are means.
-
     Examples
     --------
     >>> def twice(mean, rng):
@@ -200,11 +195,6 @@ def beta(a: BetaShapes, b: BetaShapes) -> Arms:
     Arms
         The arms.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a shape is not a number from 0.02 on, or the two lists differ in length.
-
     Examples
     --------
     >>> beta([9, 1], [1, 1]).means
@@ -232,9 +222,8 @@ class Delay:
     Raises
     ------
     TypeError, ValueError
-        If `draw` can't be called, `name` is not a string, a setting is missing, unknown or of another number of arms
-        than the others, or if one of a hundred trial draws is negative, not whole or not a number. (A later draw of
-        this kind stops the game.)
+        If one of a hundred trial draws is negative, not whole or not a number. (A later draw of this kind stops the
+        game.)
 
     Examples
     --------
@@ -297,11 +286,6 @@ class Bandit:
         How many different arms are played each round, from 1 to K.
     delay : Delay, optional
         How late a reward is seen; without one it is seen at the end of its round.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `arms` are not `Arms`, `plays` is out of range, or the delay does not fit the arms or is no whole number.
 
     Examples
     --------
@@ -386,11 +370,6 @@ def arm_metrics(function: Any, **settings: Any) -> BoundRule:
     -------
     BoundRule
         The value for the property `metrics` of a game.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a setting is missing, unknown or of the wrong kind, or the function asks for something that is not available.
 
     Examples
     --------

@@ -143,8 +143,7 @@ class ContextPolicy(BasePolicy):
     Raises
     ------
     TypeError, ValueError
-        If `rule` can't be called, a setting is missing, unknown or of the wrong kind, the rule asks for something that
-        is not available, or a number is out of range.
+        If the rule asks for something that is not available, or a setting is missing or unknown.
 
     See Also
     --------
@@ -204,11 +203,6 @@ class World:
         Number of groups that the arms belong to.
     **settings
         The settings of `draw`, by the names of its arguments: numbers, or arrays of numbers.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is of the wrong kind or out of range, `draw` can't be called, or a setting is missing or unknown.
 
     Examples
     --------
@@ -272,11 +266,6 @@ def table(
     World
         The world.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not an array of finite numbers, or the shapes don't fit.
-
     Examples
     --------
     >>> table(np.ones((5, 2, 3)), np.zeros((5, 2)), np.zeros((5, 3)))
@@ -323,11 +312,6 @@ def linear_table(
     -------
     World
         The world.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not an array of finite numbers, or the shapes don't fit.
 
     Examples
     --------
@@ -457,11 +441,6 @@ def context_metrics(function: Any, **settings: Any) -> BoundRule:
     -------
     BoundRule
         The value for the property `metrics` of a game; one of the sums must be called `regret`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a setting is missing, unknown or of the wrong kind, or the function asks for something that is not available.
 
     Examples
     --------

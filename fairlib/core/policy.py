@@ -190,8 +190,7 @@ class Policy(BasePolicy, Pluggable):
     Raises
     ------
     TypeError, ValueError
-        If `rule` can't be called, a setting is missing, unknown or of the wrong kind, the rule asks for something that
-        is not available, or a number is out of range.
+        If the rule asks for something that is not available, or a setting is missing or unknown.
 
     See Also
     --------

@@ -57,11 +57,6 @@ class SemiBandit(Bandit):
     merit : Merit
         What an arm of a given mean deserves.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `merit` is not a `Merit`, or a mean is outside its range.
-
     Examples
     --------
     >>> import fairlib as fl

@@ -65,11 +65,6 @@ class Law(Delay):
     **settings
         The settings of `draw`.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As for `Delay`, or if `quantiles` can't be called.
-
     Examples
     --------
     >>> law = geometric([0.5, 0.05])
@@ -230,11 +225,6 @@ def packet_loss(
     Law
         The delay law.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a probability is not a number in [0, 1], or the two lists differ in length.
-
     Examples
     --------
     >>> packet_loss([0.8, 0.4]).quantiles(0.5, np.zeros(2))
@@ -273,11 +263,6 @@ def biased(when_one: Rounds, when_zero: Rounds) -> Law:
     -------
     Law
         The delay law.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a delay is negative or not whole, or the two lists differ in length.
 
     Examples
     --------
@@ -324,11 +309,6 @@ def log_normal(
     Law
         The delay law, rounded down to whole rounds.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is not positive, or the lists differ in length.
-
     Examples
     --------
     >>> log_normal([100], [2.0]).quantiles(0.5, np.zeros(1))
@@ -368,11 +348,6 @@ def empirical(delays: Sequence[ArrayLike]) -> Law:
     -------
     Law
         The delay law.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an arm has no delay, or one is negative or not whole.
 
     Examples
     --------

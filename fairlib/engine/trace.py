@@ -115,11 +115,6 @@ def trace(problem: Problem, policy: AnyPolicy, horizon: int, seed: AnySeed = 0) 
     list of Round or ContextRound
         What happened in each round.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As `simulate` does.
-
     Examples
     --------
     >>> import fairlib as fl

@@ -116,10 +116,9 @@ class Merit(Pluggable):
     Raises
     ------
     TypeError, ValueError
-        If `name` is not a string, `value`, `best` or `solve` can't be called, a setting is missing or unknown, a number
-        is of the wrong kind, the range is empty, or the merit is nan, not positive or above 1e305 somewhere on a grid
-        of 1,001 points of the range; if it is below `minimum` there, or steeper than its slopes say, or falls although
-        it is `rising`. What `best` and `solve` return is not checked.
+        If somewhere on a grid of 1,001 points of the range the merit is not a positive number of at most 1e305, is
+        below `minimum` or steeper than its slopes say, or falls although it is `rising`. What `best` and `solve` return
+        is not checked.
 
     Examples
     --------
@@ -516,11 +515,6 @@ def fair_policy(
     ndarray, shape (K,)
         Probability of each arm; they sum to L.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `merit` is not a `Merit`, a mean is outside its range, or there are more plays than arms.
-
     Examples
     --------
     >>> fair_policy(clipped(0.1), [0.6, 0.2])
@@ -635,11 +629,6 @@ def optimistic_means(
     -------
     ndarray, shape (K,)
         The optimistic means.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a bound is outside the merit's range, or a low one above its high one.
 
     Examples
     --------

@@ -276,11 +276,6 @@ def flat(distributions: Sequence[RewardDistribution]) -> NDArray[np.float64]:
         The number G of groups; where each group's part begins; and the parts, each the number of breaks, the degree,
         the breaks and the coefficients.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If it is empty, or something in it is not a `RewardDistribution`.
-
     Examples
     --------
     >>> flat([empirical([2.0, 4.0])])

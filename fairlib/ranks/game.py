@@ -74,11 +74,6 @@ class RankBandit(ContextBandit):
     distributions : sequence of RewardDistribution
         For each group, the distribution of :math:`\mu^\star \cdot x`, by which the ranks are measured.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `world` is not a `World` with at least two arms, or the parameter or the distributions don't fit it.
-
     Examples
     --------
     >>> import fairlib as fl

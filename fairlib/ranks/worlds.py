@@ -141,11 +141,6 @@ def separate_groups(weights: Weights, biases: Biases, sd: NonNegative, together:
     RankBandit
         The game, with exact distributions.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is out of range, or the shapes don't fit.
-
     Examples
     --------
     >>> separate_groups([[1.0, 2.0], [3.0, 0.0]], [0.0, 1.0], sd=0.1).parameter
@@ -238,11 +233,6 @@ def mixed_groups(
     RankBandit
         The game, with exact distributions.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is out of range, or the shapes don't fit.
-
     Examples
     --------
     >>> mixed_groups([[1.0], [2.0]], [0.0, 1.0], 0.1, shares=[0.9, 0.1], arms=10).world.groups
@@ -329,11 +319,6 @@ def employer(
     -------
     RankBandit
         The game. People are drawn with replacement.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range, or their lengths differ.
 
     Examples
     --------

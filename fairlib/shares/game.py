@@ -61,12 +61,6 @@ class SharedBandit(Bandit):
     tolerance : float
         How many plays an arm may be behind its share, at least 0.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If the shares are not numbers of at least 0, one an arm, with a sum of at most 1, the tolerance is negative, or
-        more than one arm is played each round.
-
     Examples
     --------
     >>> import fairlib as fl
