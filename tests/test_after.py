@@ -44,7 +44,10 @@ def test_chain_hangs_together_and_is_played_alike():
     game = fl.Bandit(fl.bernoulli([0.9, 0.6, 0.1]))
     sizes = set()
     for step in fl.trace(game, af.chaining(0.1), 2000, seed=3):
-        low, high, chain = step.memory["low"], step.memory["high"], step.p > 0
+        low, high, chain, n = step.memory["low"], step.memory["high"], step.p > 0, step.seen.observed
+        m = np.maximum(n, 1)
+        widths = np.sqrt(np.log(np.pi**2 * 3 * m**2 / (3 * 0.1)) / (2 * m))
+        assert high - low == pytest.approx(np.where(n > 0, 2 * widths, 1))
         sizes.add(int(chain.sum()))
         assert np.allclose(step.p[chain], 1 / chain.sum())
         assert chain[high.argmax()]
@@ -53,15 +56,6 @@ def test_chain_hangs_together_and_is_played_alike():
         ends = np.minimum.accumulate(low[chain][order])
         assert (high[chain][order][1:] >= ends[:-1]).all()  # and it has no gap
     assert sizes == {1, 2, 3}
-
-
-def test_chaining_is_fair_in_every_round_of_nearly_all_runs():
-    means = np.array([0.9, 0.7, 0.3])
-    unfair = 0
-    for seed in range(20):
-        for step in fl.trace(fl.Bandit(fl.bernoulli(means)), af.chaining(0.05), 400, seed=seed):
-            unfair += bool((np.diff(step.p) > 1e-12).any())
-    assert unfair == 0
 
 
 # Floors
@@ -242,40 +236,7 @@ def test_the_weights_of_a_batch_are_the_chances_to_be_best():
     assert p.sum() == 1.0
 
 
-@pytest.mark.parametrize(("played", "served"), [([4, 4, 1, 1], 0), ([4, 5, 1, 0], 1), ([9, 1, 0, 0], 1)])
-def test_a_group_is_served_when_it_is_behind_and_else_ucb1_s(played, served):
-    """In round 11, with 1.5 plays owed to either: 2 plays are enough, and 1 is not."""
-    policy = af.fair_groups([0, 0, 1, 1], [0.15, 0.15], exponential(1))
-    p = probabilities(policy, 11, played, [*played[:2], 0, 0])
-    assert p.reshape(2, 2).sum(axis=1).tolist() == pytest.approx([1 - served, served])
-
-
-def test_groups_have_their_shares_and_merit_rules_within():
-    merit, means = exponential(4), np.array([0.9, 0.8, 0.7, 0.5, 0.4, 0.1])
-    groups, owed = np.array([0, 1, 0, 1, 2, 2]), np.array([0.1, 0.3, 0.32])
-    game = fl.Bandit(fl.bernoulli(means))
-    result = fl.simulate(game, af.fair_groups(groups, owed, merit), 20_000, rounds=range(1, 20_001))
-    by_group = np.stack([result.selected[0][:, groups == g].sum(axis=1) for g in range(3)], axis=1)
-    assert (np.outer(np.arange(1, 20_001), owed) - by_group <= 2 * owed + 1e-9).all()
-    for g in range(3):
-        inside = result.selected[0, -1, groups == g] / by_group[-1, g]
-        assert abs(inside - merit(means[groups == g]) / merit(means[groups == g]).sum()).max() < 0.03
-
-
 # Nash
-
-
-def test_ncb_leaves_its_first_phase_when_an_arm_has_paid_enough():
-    limit, left = 420 * 0.01 * math.log(3000), 0
-    for step in fl.trace(fl.Bandit(fl.bernoulli([0.9, 0.5, 0.1])), af.ncb(3000, c=0.1), 600, seed=4):
-        paid = step.seen.total.max()
-        left += paid > limit
-        if paid <= limit:
-            assert np.allclose(step.p, 1 / 3)
-        else:
-            mean = step.seen.total / step.seen.observed
-            assert step.played[0] == (mean + 0.2 * np.sqrt(2 * mean * math.log(3000) / step.seen.observed)).argmax()
-    assert 0 < left < 600
 
 
 # Theory

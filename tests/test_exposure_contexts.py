@@ -244,27 +244,6 @@ def test_a_parameter_in_the_ellipsoid_is_within_the_widths():
     )
 
 
-def test_the_decomposition_by_the_posterior_is_exact_and_an_indicator_spoils_it():
-    """Lemma A.8.1 for one round and a normal posterior; with an event of mu* inside it fails (E-F5)."""
-    rng = np.random.default_rng(0)
-    merit, n = me.exponential(3, -1, 1), 400_000
-    centre, spread = np.array([0.3, 0.0]), np.array([0.2, 0.6])
-    truth, drawn = (centre + spread * rng.standard_normal((n, 2)) for _ in range(2))
-    upper = centre + spread
-
-    def policy(mu):
-        f = np.exp(3 * np.clip(mu, merit.low, merit.high))
-        return f / f.sum(axis=1, keepdims=True)
-
-    best, played = policy(truth), policy(drawn)
-    regret = ((best - played) * truth).sum(axis=1)
-    parts = (played * (upper - truth)).sum(axis=1) + (best * (truth - upper)).sum(axis=1)
-    se = (regret - parts).std() / n**0.5
-    assert abs((regret - parts).mean()) < 4 * se
-    good = (np.abs(truth - centre) < spread).all(axis=1)
-    assert abs(((regret - parts) * good).mean()) > 20 * ((regret - parts) * good).std() / n**0.5
-
-
 # The bounds
 
 

@@ -75,24 +75,6 @@ def value(merit, mu):
     return float(merits @ mu / merits.sum())
 
 
-@pytest.mark.parametrize("steepness", [0.5, 2, 4, 10])
-def test_sort_and_scan_is_never_below_any_corner(steepness):
-    """10,000 boxes in all, each against its 1,024 corners."""
-    merit = me.exponential(steepness)
-    corners = np.array(list(itertools.product([0.0, 1.0], repeat=10)))
-    worst = 0.0
-    for low, high in zip(*boxes(2500, 10, 0.3, int(10 * steepness)), strict=True):
-        mu = me.optimistic_means(merit, low, high)
-        assert (mu >= low).all()
-        assert (mu <= high).all()
-        below, above = np.exp(steepness * low), np.exp(steepness * high)
-        earned = corners @ (above * high - below * low) + below @ low
-        best = (earned / (corners @ (above - below) + below.sum())).max()
-        weights = np.exp(steepness * mu)
-        worst = max(worst, abs(best - weights @ mu / weights.sum()))
-    assert worst <= 1e-12
-
-
 @named
 @pytest.mark.parametrize("widest", [0.02, 0.3, 1.0])
 def test_no_point_of_the_box_is_better(merit, widest):

@@ -185,20 +185,6 @@ def test_merit_rises_and_the_fair_policy_follows_it(kind, data):
         np.testing.assert_allclose(fair_policy(merit, means, plays), plays * fair, rtol=1e-9)
 
 
-@MERITS
-@examples(40)
-@given(data=st.data())
-def test_nothing_on_a_grid_is_better_than_the_best_of_one_arm(kind, data):
-    merit = data.draw(strategies.MERITS[kind])
-    low, high = sorted(data.draw(means_of(merit, 2)))
-    c = data.draw(st.floats(merit.low, merit.high))
-    x = merit.functions.best(merit.functions.params, low, high, c)
-    assert low <= x <= high
-    grid = np.linspace(low, high, 400).clip(low, high)
-    gains = merit(grid) * (grid - c)
-    assert float(merit(x)) * (x - c) >= gains.max() - 1e-9 * np.abs(gains).max()
-
-
 # Delays --------------------------------------------------------------------------------------------------------------
 
 

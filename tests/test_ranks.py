@@ -399,35 +399,6 @@ def test_rarely_costs_little_regret():
 # Demographic parity --------------------------------------------------------------------------------------------------
 
 
-def first_of_the_best(t, k):
-    """Return the chances of the arms in round t if ties go to the first; ranks are uniform on 0, 1/n, ..., 1."""
-    n = t - 1 - (t - 1) // 2
-    level = np.arange(n + 1)
-    return [float(((level / (n + 1)) ** a * ((level + 1) / (n + 1)) ** (k - 1 - a)).sum() / (n + 1)) for a in range(k)]
-
-
-def test_ties_to_the_first_break_lemma_4_1():
-    assert first_of_the_best(3, 4) == pytest.approx([9 / 16, 1 / 4, 1 / 8, 1 / 16])
-    runs = 2000
-    for t in (3, 10):
-        first, fair = (
-            np.diff(fl.simulate(SECTION_6, policy, t, runs=runs, rounds=[t - 1, t]).selected, axis=1)[:, 0].mean(axis=0)
-            for policy in (rk.fair_greedy(ties="first"), rk.fair_greedy())
-        )
-        assert first == pytest.approx(first_of_the_best(t, 4), abs=4 * 0.5 / runs**0.5)
-        assert fair == pytest.approx([1 / 4] * 4, abs=4 * 0.44 / runs**0.5)
-        assert abs(first - fair).max() > 0.05
-
-
-def test_fair_greedy_has_parity_on_average_but_not_given_the_past():
-    given = rk.acceptance_given_past(SECTION_6, rk.fair_greedy(), t=12, pasts=60, draws=400, seed=1)
-    noise = (0.25 * 0.75 / 400) ** 0.5
-    assert given.mean(axis=0) == pytest.approx([1 / 4] * 4, abs=4 * given.std() / 60**0.5)
-    assert given.std() > 2 * noise
-    told = rk.acceptance_given_past(SECTION_6, rk.gmf(SECTION_6), t=12, pasts=10, draws=400, seed=1)
-    assert abs(told - 1 / 4).max() < 4 * noise
-
-
 def test_chances_given_the_past_take_a_seed_as_simulate_does():
     root = np.random.SeedSequence(5)
     seeds = (5, root, root, np.random.SeedSequence(5, spawn_key=(1,)))  # one that is used twice is not used up
@@ -471,41 +442,6 @@ def test_fair_greedy_has_the_regret_of_the_public_code():
     ).fairness_regret[:, -1]
     assert abs(last.mean() - 22.7) < 2 * math.hypot(last.std() / 400**0.5, 0.3)
     assert last.std() == pytest.approx(5.8, rel=0.25)
-
-
-def by_quadrature(game):
-    """Return a round's standard regret of GMF, of uniform choice, and the fairness regret of the reward-optimal.
-
-    Between two breaks everything is a polynomial of degree at most 11, for which 6 points of Gauss would do.
-    """
-    laws, k = game.distributions, game.world.arms
-    breaks = np.unique(np.concatenate([law.breaks for law in laws]))
-    point, weight = np.polynomial.legendre.leggauss(8)
-    half = np.diff(breaks)[:, None] / 2
-    x, dx = breaks[:-1, None] + half * (1 + point), half * weight
-    cdf, density = np.array([law.cdf(x) for law in laws]), np.array([law.density(x) for law in laws])
-    best = breaks[-1] - (dx * cdf.prod(axis=0)).sum()
-    fair = (dx * x * density * cdf ** (k - 1)).sum()
-    mean = (dx * x * density).sum() / k
-    others = np.array([np.delete(cdf, a, axis=0).prod(axis=0) for a in range(k)])
-    return best - fair, best - mean, k / (k + 1) - (dx * cdf * density * others).sum()
-
-
-@pytest.mark.parametrize(
-    ("step", "fair", "uniform", "optimal"),
-    [(16 / 3, 4.94836035, 7.02200631, 0.27531755), (3, 1.69066403, 3.76430999, 0.18307999)],
-    ids=["code", "text"],
-)
-def test_price_of_fairness_by_quadrature(step, fair, uniform, optimal):
-    game = rk.section_6(step)
-    assert by_quadrature(game) == pytest.approx((fair, uniform, optimal), abs=1e-8)
-    for policy, measure, expected in [
-        (rk.gmf(game), "regret", fair),
-        (li.at_random(), "regret", uniform),
-        (rk.reward_optimal(game), "fairness_regret", optimal),
-    ]:
-        total = getattr(fl.simulate(game, policy, 500, runs=100, seed=11, rounds=[500]), measure)[:, -1]
-        assert abs(total.mean() - 500 * expected) < 3 * total.std() / 10
 
 
 # Bad input -----------------------------------------------------------------------------------------------------------

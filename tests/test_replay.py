@@ -144,6 +144,14 @@ def test_memory_is_that_of_the_visits_kept(interpret):
     assert [p.tolist() for p in result.probabilities[:4]] == [[0.5, 0.5, 0], [0, 0, 1], [0.5, 0.5, 0], [0, 1, 0]]
 
 
+def test_a_memory_of_one_number_is_that_of_the_visits_kept():
+    def rule(seen, calls: Number, p):
+        calls[0] += 1.0
+        return 0 if calls[0] == seen.t else 99
+
+    assert len(replay(log(300, 3), fl.Policy("counts", rule), horizon=50).events) == 50
+
+
 def test_a_policy_with_memory_earns_what_it_earns_at_play():
     policy = lfg([0.5, 0.1, 0.1], eta=2.0)
     replays = [replay(log(500, seed), policy, horizon=100, seed=seed) for seed in range(100)]

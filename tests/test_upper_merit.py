@@ -126,27 +126,6 @@ def test_first_plays_are_cheap_where_merits_are_nearly_equal():
     assert 0 < lost < bound < 2 * (arms - 1)
 
 
-@pytest.mark.parametrize("known", [False, True])
-@pytest.mark.parametrize("plays", [1, 2])
-@pytest.mark.parametrize("merit", [me.exponential(6), me.clipped(0.05), HILL], ids=repr)
-def test_it_plays_by_the_largest_merit_in_each_interval(merit, plays, known):
-    game = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.2, 0.4]), plays=plays)
-    policy = ex.upper_merit(merit, 0.6, plays, 60 if known else None)
-    grid = np.linspace(0, 1, 20_001)
-    merits = merit(grid)
-    for step in itertools.islice(fl.trace(game, policy, 60), 1, None, 7):
-        seen, t = step.seen, step.t
-        if (seen.observed == 0).any():
-            continue
-        mean = seen.total / seen.observed
-        logs = np.log(plays * (60 if known else t) / (4 * seen.observed))
-        width = 0.6 * np.sqrt(2 * np.maximum(logs, 0) / seen.observed)
-        low, high = np.clip(mean - width, 0, 1), np.clip(mean + width, 0, 1)
-        top = [merits[(grid >= a - 1e-12) & (grid <= b + 1e-12)].max(initial=0) for a, b in zip(low, high, strict=True)]
-        top = np.maximum(top, np.maximum(merit(low), merit(high)))
-        assert step.p == pytest.approx(divided(top, plays), rel=1e-6)
-
-
 def excess(x, mean, level):
     return rel_entr([mean, 1 - mean], [x, 1 - x]).sum() - level
 
@@ -192,17 +171,6 @@ def test_an_arm_that_deserves_every_round_has_it():
     early, late = result.fairness_regret.T
     assert fl.paired_t(late, 6 * early) < -3
     assert late.max() < ex.upper_merit_fairness_bound(game.merit, 4, 20_000, plays=2)
-
-
-def test_it_keeps_its_bounds_however_steep():
-    for c in (5, 20):
-        merit = me.exponential(c)
-        game = ex.ExposureBandit(fl.bernoulli([0.9, 0.88, 0.8, 0.7, 0.6, 0.5]), merit=merit)
-        horizon = 10**5 if c == 5 else 10**6
-        for known in (False, True):
-            policy = ex.upper_merit(merit, horizon=horizon if known else None)
-            lost = fl.simulate(game, policy, horizon, runs=10, rounds=[horizon]).fairness_regret
-            assert lost.max() < ex.upper_merit_fairness_bound(merit, 6, horizon, known=known) < 2 * horizon
 
 
 def test_the_bounds_by_the_logarithm_are_smaller_where_merit_is_steep():
