@@ -2,12 +2,16 @@
 
 import inspect
 import math
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
+from bs4 import BeautifulSoup
 from numpy.random import PCG64, Generator, SeedSequence
 
 import fairlib as fl
@@ -123,3 +127,17 @@ def ramp(floor: float) -> Merit:
     """Return a merit that is positive and Lipschitz wherever a normal mean may fall: what Theorem 3.3.1 asks for."""
     more: dict[str, Any] = {"lipschitz": 1.0, "log_lipschitz": 1 / floor, "floor": floor}
     return Merit("ramp", ramp_value, ramp_best, low=-9.0, high=9.0, minimum=floor, **more)
+
+
+def sphinx(folder: Path, pages: dict[str, str], conf: str) -> tuple[BeautifulSoup, str]:
+    """Build pages with extensions of the book; return the first page, and what was warned of."""
+    ours = Path(__file__).parents[1] / "chapters" / "extensions"
+    for name, text in pages.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).with_suffix(".md").write_text(text, encoding="utf-8")
+    first = f"import sys\nsys.path.insert(0, {str(ours)!r})\nroot_doc = {next(iter(pages))!r}\n"
+    (folder / "conf.py").write_text(first + conf, encoding="utf-8")
+    command = [sys.executable, "-m", "sphinx", "-q", "-E", "-b", "html", str(folder), str(folder / "_build" / "html")]
+    said = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stderr
+    page = (folder / "_build" / "html" / next(iter(pages))).with_suffix(".html").read_text(encoding="utf-8")
+    return BeautifulSoup(page, "html.parser"), said

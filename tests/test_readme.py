@@ -10,16 +10,6 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 
 
-def test_who_hears_the_picture_hears_its_numbers():
-    drawn = re.findall(r">([\d.]+) %<", (ROOT / "chapters" / "assets" / "front-page.svg").read_text(encoding="utf-8"))
-    numbers = np.array(drawn, float).reshape(-1, 2).T.tolist()  # of each seller first what the winner's rule gives
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (text,) = re.findall(r"!\[(.*)\]\(chapters/assets/front-page.svg\)", readme)
-    text = re.sub(r"four times ([\d.]+)", r"\1, \1, \1, \1", text)
-    said = [re.findall(r"[\d.]*\d", part) for part in re.split(r"Winner takes all: |A fair share: ", text)[1:]]
-    assert [[float(number) for number in part] for part in said] == numbers
-
-
 def test_the_picture_has_the_numbers_of_the_landing_page():
     cells = [cell for cell in jupytext.read(ROOT / "chapters" / "index.md").cells if cell.cell_type == "code"]
     page: dict[str, Any] = {}
@@ -37,9 +27,3 @@ def test_the_examples_run(capsys, tmp_path, monkeypatch):
     assert re.match(r"\[[\d. e-]+\]\n1 \[0\] \[1.\]\n", capsys.readouterr().out)
     assert world["player"].seen.observed.tolist() == [1, 0, 0, 0, 0, 0]
     assert world["result"].share[:, -1, 0].mean() > 0.5
-
-
-def test_the_commands_exist():
-    readme, makefile = (ROOT / "README.md").read_text(encoding="utf-8"), (ROOT / "Makefile").read_text(encoding="utf-8")
-    for command in re.findall(r"make (\w+)", readme.partition("## Two commands")[2].partition("Without make")[0]):
-        assert f"\n{command}:" in makefile

@@ -2,20 +2,18 @@
 
 import math
 import re
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 
 import answers
 import execution
 import flashcards
-import numpy as np
 import pytest
 import results
 import slides
 from axe_core_python.selenium import Axe
 from bs4 import BeautifulSoup, Tag
+from helpers import sphinx
 from pages.browsing import read_slides
 from selenium import webdriver
 from selenium.webdriver.common.by import By
@@ -326,21 +324,15 @@ An idea, {ref}`of that <here>`.
 
 
 def test_what_is_below_a_mark_is_marked_and_keeps_its_label(tmp_path):
-    (tmp_path / "index.md").write_text(MARKS, encoding="utf-8")
-    (tmp_path / "conf.py").write_text(
-        f"import sys\nsys.path.insert(0, {str(ROOT / 'chapters' / 'extensions')!r})\nimport slides\n"
-        "extensions, myst_enable_extensions, math_numfig = ['myst_parser', 'sphinx_proof'], ['dollarmath'], False\n"
-        "def setup(app):\n    app.add_transform(slides.Marks)\n",
-        encoding="utf-8",
+    extensions = (
+        "extensions, myst_enable_extensions, math_numfig = ['myst_parser', 'sphinx_proof'], ['dollarmath'], False"
     )
-    command = [sys.executable, "-m", "sphinx", "-q", "-E", "-b", "html", str(tmp_path), str(tmp_path / "html")]
-    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stderr
-    text = (tmp_path / "html" / "index.html").read_text(encoding="utf-8")
+    transform = "import slides\ndef setup(app):\n    app.add_transform(slides.Marks)\n"
+    page, said = sphinx(tmp_path, {"index": MARKS}, f"{extensions}\n{transform}")
     assert re.findall(r"index.md:(\d+): WARNING: (.*)", said) == [
         ("20", "the mark of a slide is not above a paragraph, formula, list or table")
     ], said
-    page = BeautifulSoup(text, "html.parser")
-    assert "<!-- slide" not in text
+    assert "<!-- slide" not in str(page)
     assert [" ".join(each.get_text().split())[:15] for each in page.select(".on-slide")] == [
         "A paragraph.",
         "(1)¶\\[ x = x \\]",
@@ -386,24 +378,12 @@ By {eq}`eq-small`.
 """
 
 
-def build(folder: Path, text: str) -> tuple[BeautifulSoup, str]:
-    """Build a page with a map; return it, and what was warned of."""
-    (folder / "chapters").mkdir(exist_ok=True)
-    (folder / "chapters" / "draft.md").write_text(text, encoding="utf-8")
-    (folder / "conf.py").write_text(
-        f"import sys\nsys.path.insert(0, {str(ROOT / 'chapters' / 'extensions')!r})\n"
-        "extensions, myst_enable_extensions = ['myst_parser', 'sphinx_proof', 'proof_graph'], ['dollarmath']\n"
-        "root_doc, numfig, math_numfig = 'chapters/draft', True, True\n",
-        encoding="utf-8",
-    )
-    command = [sys.executable, "-m", "sphinx", "-q", "-E", "-b", "html", str(folder), str(folder / "_build" / "html")]
-    said = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    page = (folder / "_build" / "html" / "chapters" / "draft.html").read_text(encoding="utf-8")
-    return BeautifulSoup(page, "html.parser"), said.stderr
+MAPS = "extensions, myst_enable_extensions = ['myst_parser', 'sphinx_proof', 'proof_graph'], ['dollarmath']\n"
+MAPS += "numfig, math_numfig = True, True\n"
 
 
 def test_a_map_says_what_proofs_name_and_where_a_result_is_used(tmp_path):
-    page, warned = build(tmp_path, DRAFT)
+    page, warned = sphinx(tmp_path, {"chapters/draft": DRAFT}, MAPS)
     assert not warned
     assert [" ".join(line.get_text().split()) for line in page.select("details li")] == [
         "Lemma 1, Small. It is used for Lemma 2.",
@@ -415,7 +395,8 @@ def test_a_map_says_what_proofs_name_and_where_a_result_is_used(tmp_path):
 
 def test_proofs_in_a_circle_are_a_warning(tmp_path):
     circle = DRAFT.replace("By {eq}`eq-small`.", "By {prf:ref}`thm-large`.")
-    assert "proofs in a circle: thm-large, lem-between, thm-large" in build(tmp_path, circle)[1]
+    said = "proofs in a circle: thm-large, lem-between, thm-large"
+    assert said in sphinx(tmp_path, {"chapters/draft": circle}, MAPS)[1]
 
 
 OURS = [item["id"] for item in results.read_items(ROOT) if item["kind"] == "statement"]
@@ -424,17 +405,3 @@ OURS = [item["id"] for item in results.read_items(ROOT) if item["kind"] == "stat
 @pytest.mark.parametrize("label", OURS)
 def test_our_own_statements_are_there_once(label):
     assert sum(f"\n:label: {label}\n" in text for text in CHAPTERS.values()) == 1
-
-
-def test_the_solutions_of_the_exam_are_right():
-    said = " ".join(CHAPTERS["teaching"].partition("## An exam")[2].split())
-    wide = np.sqrt(2 * np.log(101) / np.array([60, 30, 10]))
-    indices = [f"${mean} + {each:.3f} = {mean + each:.3f}$" for mean, each in zip((0.7, 0.5, 0.4), wide, strict=True)]
-    assert f"{indices[0]}, {indices[1]} and {indices[2]}: arm 3" in said
-    shares, plays, order = np.array([0.3, 0.3, 0.1]), np.zeros(3), []
-    for t in range(1, 9):
-        debt = shares * (t - 1) - plays
-        arm = int(np.argmax(debt)) if debt.max() > 1e-9 else 2
-        plays[arm] += 1
-        order.append(arm + 1)
-    assert f"and so on: {', '.join(map(str, order))}." in said
