@@ -86,10 +86,10 @@ addEventListener("DOMContentLoaded", () => {
 
 // Words that were searched for are marked on the page that the search led to.
 (() => {
-  const asked = new URLSearchParams(location.search).get("found")?.match(/[\p{L}\p{N}]+/gu);
+  const asked = new URLSearchParams(location.search).get("found")?.match(/[\p{L}\p{N}]+(?:\.\p{N}+)*/gu);
   const article = document.querySelector(".bd-article");
   if (!asked || !article || !CSS.highlights) return;
-  const word = new RegExp(`(?<![\\p{L}\\p{N}])(?:${asked.join("|")})`, "giu");
+  const word = new RegExp(`(?<![\\p{L}\\p{N}])(?:${asked.join("|").replaceAll(".", "\\.")})`, "giu");
   const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
   const found = new Highlight();
   while (texts.nextNode()) {

@@ -5,7 +5,7 @@ const Search = {
   again: /\/(bibliography|cards|figures|index|map|results|status|teaching)$/, // what is there stands elsewhere too
   aside: /, (Patil|Wang|Grazzi|Chen|\p{Ll}+)$/u, // in the name of a place: whose it is, or of what kind
 
-  words: (text) => text.toLowerCase().replace(/[’']s\b/g, "").match(/[\p{L}\p{N}]+/gu) ?? [],
+  words: (text) => text.toLowerCase().replace(/[’']s\b/g, "").match(/[\p{L}\p{N}]+(?:\.\p{N}+)*/gu) ?? [], // 3.3.1 is one word
   telling: (words) => {
     const found = words.filter((word) => !stopwords.includes(word)); // Sphinx's list
     return found.length ? found : words;
@@ -56,7 +56,7 @@ const Search = {
 
   // What is said around the first of the words, with all of them marked.
   around: (text, asked) => {
-    const said = new RegExp(`(?<![\\p{L}\\p{N}])(${asked.join("|")})`, "giu");
+    const said = new RegExp(`(?<![\\p{L}\\p{N}])(${asked.join("|").replaceAll(".", "\\.")})`, "giu");
     const at = Math.max(0, text.search(said));
     const from = at < 100 ? 0 : text.indexOf(" ", at - 100) + 1;
     const to = text.length < from + 240 ? text.length : text.lastIndexOf(" ", from + 240);

@@ -148,8 +148,9 @@ RUN = "To run this notebook, choose *Run*, *Run All Cells* from the menu. It tak
 def needed(app: Sphinx) -> str:
     """Return how a reader who has only a downloaded notebook gets the package at this version."""
     url = app.config.html_theme_options.get("repository_url")
+    at = "main" if "dev" in __version__ else f"v{__version__}"  # a tag is made of each release
     get = (
-        f'`pip install "fair-bandits[data] @ git+{url}@v{__version__}"`'
+        f'`pip install "fair-bandits[data] @ git+{url}@{at}"`'
         if url
         else "unpack or clone the project of this book, and run `pip install '.[data]'` in its folder"
     )

@@ -1,0 +1,108 @@
+"""The address of the project, and the buttons that its pages get from it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import address
+import pytest
+from bs4 import BeautifulSoup
+
+CHAPTER = "---\njupytext: {formats: md:myst}\nkernelspec: {name: python3, display_name: Python}\n---\n# A chapter\n"
+GITHUB = "https://github.com/someone/fair-bandits"
+
+
+@pytest.mark.parametrize(
+    ("remote", "found"),
+    [
+        (f"{GITHUB}.git", GITHUB),
+        ("https://someone:secret@github.com/someone/fair-bandits/", GITHUB),
+        ("git@github.com:someone/fair-bandits.git", GITHUB),
+        ("ssh://git@github.com/someone/fair-bandits", GITHUB),
+        ("/srv/git/fair-bandits", ""),
+        ("https://github.com.example.org/someone/fair-bandits", ""),
+        ("https://example.org/github.com/someone/fair-bandits", ""),
+    ],
+)
+def test_the_address_is_that_of_the_clone(
+    remote: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    assert address.find(tmp_path) == ""
+    for command in (["init", "-q"], ["remote", "add", "origin", remote]):
+        subprocess.run(["git", "-C", tmp_path, *command], check=True)
+    assert address.find(tmp_path) == found
+    (tmp_path / "within").mkdir()
+    assert address.find(tmp_path / "within") == "", "another project's"
+    monkeypatch.setenv("GITHUB_REPOSITORY", "another/clone")
+    assert address.find(tmp_path) == "https://github.com/another/clone"
+
+
+def build(root: Path, url: str) -> subprocess.CompletedProcess[str]:
+    """Build a book of a chapter and a page without code."""
+    (root / "chapters").mkdir()
+    (root / "index.md").write_text(
+        "# Book\n```{toctree}\nchapters/how-to-read\nchapters/shares\n```\n", encoding="utf-8"
+    )
+    (root / "chapters" / "how-to-read.md").write_text("# How\n(run-a-chapter)=\n{{ clone }}.\n", encoding="utf-8")
+    (root / "chapters" / "shares.md").write_text(CHAPTER, encoding="utf-8")
+    settings = {
+        "extensions": ["myst_nb", "address"],
+        "html_theme": "sphinx_book_theme",
+        "html_theme_options": {"repository_url": url},
+        "myst_enable_extensions": ["substitution"],
+        "nb_execution_mode": "off",
+    }
+    lines = [f"{name} = {value!r}\n" for name, value in settings.items()]
+    (root / "conf.py").write_text("".join(lines), encoding="utf-8")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", ".", "html"]
+    env = {name: value for name, value in os.environ.items() if name != "GITHUB_REPOSITORY"}
+    env["PYTHONPATH"] = str(Path(address.__file__).parent)
+    return subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, check=False)
+
+
+def links(root: Path, page: str) -> dict[str, str]:
+    """Return what the buttons at the top of a page are called, and where they lead."""
+    text = (root / "html" / "chapters" / f"{page}.html").read_text(encoding="utf-8")
+    menus = BeautifulSoup(text, "html.parser").select(".article-header-buttons .dropdown-menu a")
+    return {menu.get_text(strip=True): str(menu["href"]) for menu in menus if "_sources" not in str(menu["href"])}
+
+
+LOCAL = {"On your machine": "how-to-read.html#run-a-chapter"}
+
+
+def test_pages_lead_to_binder_and_to_their_source(tmp_path: Path) -> None:
+    made = build(tmp_path, GITHUB)
+    assert not made.returncode, made.stderr
+    of_chapter, of_page = links(tmp_path, "shares"), links(tmp_path, "how-to-read")
+    notebook = "lab%2Ftree%2Fnotebooks%2Fshares.ipynb"  # where .binder/postBuild puts it
+    assert (
+        of_chapter.pop("Launch in Binder") == f"https://mybinder.org/v2/gh/someone/fair-bandits/main?urlpath={notebook}"
+    )
+    issue = of_chapter.pop("Open issue")
+    assert issue.startswith(f"{GITHUB}/issues/new?")
+    assert "chapters/shares.html" in issue
+    file = f"{GITHUB}/blob/main/chapters/shares.md"
+    assert of_chapter == LOCAL | {
+        "Repository": GITHUB,
+        "Show source": f"{file}?plain=1",
+        "Suggest edit": file.replace("/blob/", "/edit/"),
+    }
+    assert set(of_page) == {"Repository", "Show source", "Suggest edit", "Open issue"}
+    assert f"git clone {GITHUB}" in (tmp_path / "html/chapters/how-to-read.html").read_text(encoding="utf-8").replace(
+        '</span> <span class="pre">', " "
+    )
+
+
+def test_without_an_address_pages_say_how_to_run_a_chapter(tmp_path: Path) -> None:
+    made = build(tmp_path, "")
+    assert not made.returncode, made.stderr
+    assert links(tmp_path, "shares") == LOCAL
+    assert links(tmp_path, "how-to-read") == {}
+    assert "Clone the project" in (tmp_path / "html/chapters/how-to-read.html").read_text(encoding="utf-8")
+
+
+def test_an_address_that_the_theme_does_not_know_is_refused(tmp_path: Path) -> None:
+    said = build(tmp_path, "https://example.org/fair-bandits").stderr
+    assert "repository.url in _config.yml must be an address at GitHub, not 'https://example.org" in said
