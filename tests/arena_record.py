@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from arena_table import RECORD
 from numpy.typing import NDArray
+from page_scripts import RECORD
 
 import fairlib as fl
 from fairlib import arena

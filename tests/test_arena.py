@@ -5,7 +5,7 @@ from typing import Any
 
 import arena_record
 import pytest
-from arena_table import read
+from page_scripts import read
 
 import fairlib as fl
 from fairlib import arena

@@ -188,7 +188,7 @@ def test_a_page_remembers_which_cards_are_known(browser, tmp_path):
 # ---------------------------------------------------------------------------------------------------------------------
 # Slides
 
-CHAPTER = """<article><section><h1>1. A chapter<a class="headerlink" href="#x">#</a></h1><p>Text.</p>
+CHAPTER = """<article><section><h1>1. A chapter<a class="headerlink" href="#x">#</a></h1>
 <div class="note admonition"><p class="admonition-title">In this chapter</p><p><strong>You will</strong> learn.
 <strong>The code</strong> is not on a slide.</p></div>
 <section id="first"><h2>First</h2><p>Text that is not on a slide.</p>

@@ -4,17 +4,32 @@ const arenaPlace = new URL(".", document.currentScript.src);
 addEventListener("DOMContentLoaded", () => {
   const root = document.querySelector("[data-arena]");
   if (!root || !window.fairArena || !window.fairRule) return;
-  const { seed: SEED, policies, cells, fronts, rule: RULE } = fairArena, { average, error, short3, ticks, copy } = fairResults;
+  const { seed: SEED, policies, cells, fronts } = fairArena, { average, error, short3, ticks, copy } = fairResults;
   const MEASURES = {
     fairness_regret: ["Fairness regret", "distance to the fair policy, summed"],
     regret: ["Regret", "expected reward lost against the best arm"],
     deficit: ["Worst deficit", "most plays by which an arm was behind its promise"],
     reward_regret: ["Reward regret", "expected reward lost against the fair policy, in rounds in which it earned more"],
   };
-  const HORIZONS = Object.keys(cells), OWN = "your rule", OWN_RUNS = 20, MANY = 3; // MANY: standard errors
+  const RULE = `# Play the arms that have paid best, and each
+# of the others in a small share of the rounds.
+def my_rule(seen, p, plays=1, floor=0.02):
+    for a in range(p.size):
+        p[a] = 2.0  # not seen yet
+        if seen.observed[a] > 0:
+            p[a] = seen.total[a] / seen.observed[a]
+    for place in range(int(plays)):
+        p[largest(p)] = -1.0  # chosen
+    for a in range(p.size):
+        if p[a] < 0:
+            p[a] = 1 - floor * (p.size - plays) / plays
+        else:
+            p[a] = floor
+`;
+  const HORIZONS = Object.keys(cells), OWN = "your rule", OWN_RUNS = 20, MANY = 3, AVERAGE = "on average"; // MANY: standard errors
   const games = Object.keys(cells[HORIZONS[0]]);
   const measured = (game) => Object.keys(MEASURES).filter((each) => cells[HORIZONS[0]][game][each]);
-  const START = { show: "fairness_regret", T: HORIZONS.at(-1), by: "", down: "", name: "", only: "all", rule: RULE, plays: "" };
+  const START = { show: "fairness_regret", T: HORIZONS.at(-1), as: "ranks", by: AVERAGE, down: "", name: "", only: "all", rule: RULE, plays: "" };
   const ONLY = { all: "all policies", proved: "settings of a theorem", usual: "usual settings" };
 
   // The state, and the link that says it.
@@ -22,7 +37,7 @@ addEventListener("DOMContentLoaded", () => {
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
   function read(link) {
     const made = { ...START }, wrong = [];
-    const allowed = { show: [...Object.keys(MEASURES), ...games], T: HORIZONS, only: Object.keys(ONLY), down: ["", "yes"], plays: ["", "yes"] };
+    const allowed = { show: [...Object.keys(MEASURES), ...games], T: HORIZONS, as: ["ranks", "numbers"], only: Object.keys(ONLY), down: ["", "yes"], plays: ["", "yes"] };
     for (const [name, value] of new URLSearchParams(link.replaceAll("+", "%2B"))) {
       if (!Object.hasOwn(START, name)) wrong.push(`The link has “${name}”, which the arena does not know.`);
       else if (allowed[name] && !allowed[name].includes(value)) wrong.push(`In the link, ${name} must be ${allowed[name].filter(Boolean).join(", ")}, not “${value}”.`);
@@ -40,6 +55,10 @@ addEventListener("DOMContentLoaded", () => {
 
   root.innerHTML = `
     <p class="wrong" role="alert"></p>
+    <details class="own" open><summary>A rule of your own</summary>
+      <label>Your rule, in Python<textarea rows="14" spellcheck="false" autocapitalize="off" autocomplete="off"></textarea></label>
+      <div class="line"><button type="button" data-do="own">Let it play</button><span class="going" role="status"></span></div></details>
+    <p class="fault wrong" role="alert"></p>
     <div class="settings">
       <label>Show <select data-set="show">
         <optgroup label="A measure, in all games">${Object.entries(MEASURES).map(([id, [title]]) => `<option value="${id}">${title}</option>`).join("")}</optgroup>
@@ -48,14 +67,10 @@ addEventListener("DOMContentLoaded", () => {
       <label>Name has <input type="search" data-set="name"></label>
       <label>Show only <select data-set="only">${Object.entries(ONLY).map(([id, title]) => `<option value="${id}">${title}</option>`).join("")}</select></label>
     </div>
-    <p class="about"></p>
+    <div class="line"><button type="button" data-do="as" aria-pressed="false">Numbers</button><span class="about"></span></div>
     <div class="scroll" tabindex="0" role="region" aria-label="Results"><table></table></div>
     <p class="said" role="status"></p>
     <div class="fronts"></div>
-    <details class="own"><summary>A rule of your own</summary>
-      <label>Your rule, in Python<textarea rows="12" spellcheck="false" autocapitalize="off" autocomplete="off"></textarea></label>
-      <div class="line"><button type="button" data-do="own">Let it play</button><span class="going" role="status"></span></div></details>
-    <p class="fault wrong" role="alert"></p>
     <div class="line"><button type="button" data-do="link">Copy link</button><button type="button" data-do="again">Start again</button>
       <a href="${new URL("arena.json", arenaPlace)}" download>All numbers</a> <span class="copied" role="status"></span></div>`;
   const find = (selector) => root.querySelector(selector), all = (selector) => [...root.querySelectorAll(selector)];
@@ -74,6 +89,27 @@ addEventListener("DOMContentLoaded", () => {
     const better = others.filter((each) => sure(each, found)).length, worse = others.filter((each) => sure(found, each)).length;
     return [...found, 1 + better, 1 + others.length - worse, 0];
   }
+  // The place on average of each policy that plays half of the games or more: of the shares of the others that are better in
+  // the games that it plays. A policy that may have one of several ranks has the middle one.
+  function placesOf(columns) {
+    const names = [...(Object.keys(own).length ? [OWN] : []), ...Object.keys(policies)];
+    const better = new Map(names.map((name) => [name, columns.flatMap(({ game, measure }) => {
+      const value = cellOf(name, game, measure);
+      return value ? [(value[3] + value[4] - 2) / 2 / othersIn(game, measure, name)] : [];
+    })]).filter(([, shares]) => shares.length >= columns.length / 2).map(([name, shares]) => [name, average(shares)]));
+    return new Map([...better].map(([name, share]) => [name, 1 + [...better.values()].filter((each) => each < share - 1e-9).length]));
+  }
+  const othersIn = (game, measure, name) => Object.keys(cells[state.T][game][measure]).length - (name === OWN ? 0 : 1);
+  const nth = (n) => `${n}${["st", "nd", "rd"][((n + 90) % 100 - 10) % 10 - 1] ?? "th"}`;
+  // Where the reader's rule is: its place, and the games in which its mean is the lowest.
+  function verdict(columns, places) {
+    const least = columns.filter(({ game, measure }) => {
+      const found = cellOf(OWN, game, measure);
+      return found && Object.values(cells[state.T][game][measure]).every((each) => found[0] < each[0]);
+    }).length;
+    const count = ["no game", "one game", "two games", "three games"][least] ?? `${least} games`;
+    return `${nth(places.get(OWN))} of ${places.size} on average, best in ${count}`;
+  }
   // Rows of the same numbers in all that is shown are one row with several names.
   function rowsOf(columns) {
     const made = new Map(), found = [];
@@ -91,32 +127,44 @@ addEventListener("DOMContentLoaded", () => {
     }
     return found;
   }
-  const nameOf = (name) => {
+  const nameOf = (name, place) => {
     const link = places.get(name), said = link ? `<a href="${link}">${escaped(name)}</a>` : escaped(name);
-    const notes = [name === OWN ? `${OWN_RUNS} runs` : "", policies[name]?.knows ? `knows ${policies[name].knows}` : ""].filter(Boolean);
+    const notes = [name === OWN ? `${OWN_RUNS} runs` : "", name === OWN ? place : "", policies[name]?.knows ? `knows ${policies[name].knows}` : ""].filter(Boolean);
     return `${said}${notes.length ? ` <small>${notes.join(", ")}</small>` : ""}`;
   };
   function draw() {
     const game = games.includes(state.show) ? state.show : "";
     const columns = game ? measured(game).map((measure) => ({ game, measure, title: MEASURES[measure][0], says: MEASURES[measure][1] }))
       : games.filter((each) => cells[state.T][each][state.show]).map((each) => ({ game: each, measure: state.show, title: each, says: "" }));
-    if (!columns.some(({ title }) => title === state.by)) state.by = columns[0].title;
+    const places = game ? null : placesOf(columns), ranks = !game && state.as === "ranks";
+    const heads = game ? columns : [{ title: AVERAGE, says: "Place by the share of the others that are better, for policies that play half of the games" }, ...columns];
+    if (!heads.some(({ title }) => title === state.by)) state.by = heads[0].title;
     const at = columns.findIndex(({ title }) => title === state.by), rows = rowsOf(columns);
     const sign = state.down ? -1 : 1; // who does not fit stands last either way
-    rows.sort((one, other) => sign * ((one.values[at]?.[0] ?? sign * Infinity) - (other.values[at]?.[0] ?? sign * Infinity)) || 0);
-    const head = columns.map(({ title, says }, i) => `<th scope="col" aria-sort="${i !== at ? "none" : state.down ? "descending" : "ascending"}"><button type="button"
-      data-by="${title}" title="${says ? `${says}. ` : ""}Sort by it; once more, the other way.">${title.replace("/", "/<wbr>")}${i !== at ? "" : state.down ? " ↓" : " ↑"}</button></th>`).join("");
-    const cell = (value) => {
+    const key = ({ names, values }) => (at < 0 ? places.get(names[0]) : values[at]?.[0]) ?? sign * Infinity;
+    rows.sort((one, other) => sign * (key(one) - key(other)) || 0);
+    const head = heads.map(({ title, says }) => `<th scope="col" aria-sort="${title !== state.by ? "none" : state.down ? "descending" : "ascending"}"><button type="button"
+      data-by="${title}" title="${says ? `${says}. ` : ""}Sort by it; once more, the other way.">${title.replace("/", "/<wbr>")}${title !== state.by ? "" : state.down ? " ↓" : " ↑"}</button></th>`).join("");
+    const cell = (value, i) => {
       if (!value) return `<td data-value="">–</td>`;
-      const [mean, off, worst, best, last, close] = value, rank = best === last ? `rank ${best}` : `rank ${best} to ${last}`;
-      const more = game ? ` <small>worst run ${short3(worst)}</small>` : "";
-      return `<td data-value="${mean}"${close ? ' class="close"' : ""}><span>${short3(mean)}<small>${give(off)}</small></span> <small>${rank}</small>${more}</td>`;
+      const [mean, off, worst, best, last, close] = value, number = `${short3(mean)}<small>${give(off)}</small>`;
+      if (ranks) {
+        const { game: there, measure } = columns[i], better = (best + last - 2) / 2 / othersIn(there, measure, "");
+        return `<td data-value="${mean}"${close ? ' class="close"' : ""} style="--good: ${Math.round(60 * (1 - better))}%"
+          title="${there}: ${short3(mean)}${give(off)}"><span>${best === last ? best : `${best}–${last}`}</span></td>`;
+      }
+      const rank = best === last ? `rank ${best}` : `rank ${best} to ${last}`, more = game ? ` <small>worst run ${short3(worst)}</small>` : "";
+      return `<td data-value="${mean}"${close ? ' class="close"' : ""}><span>${number}</span> <small>${rank}</small>${more}</td>`;
     };
-    const shown = rows.map(({ names, values }) => `<tr${names.includes(OWN) ? ' class="mine"' : ""}><th scope="row">${names.map(nameOf).join(", ")}</th>
-      ${values.map(cell).join("")}</tr>`);
-    find("table").innerHTML = `<caption class="unseen">Means over runs with their standard errors, and ranks</caption>
+    const ownPlace = places?.has(OWN) ? verdict(columns, places) : "";
+    const shown = rows.map(({ names, values }) => `<tr${names.includes(OWN) ? ' class="mine"' : ""}><th scope="row">${names.map((name) => nameOf(name, ownPlace)).join(", ")}</th>
+      ${game ? "" : `<td>${places.get(names[0]) ?? "–"}</td>`}${values.map(cell).join("")}</tr>`);
+    find("table").className = ranks ? "ranks" : "";
+    find("table").innerHTML = `<caption class="unseen">${ranks ? "Ranks" : "Means over runs with their standard errors, and ranks"}</caption>
       <thead><tr><th scope="col">Policy</th>${head}</tr></thead><tbody>${shown.join("")}</tbody>`;
-    find(".about").innerHTML = game ? `<a href="#game-${game.replace("/", "-")}">${game}</a>: what the game is` : `${MEASURES[state.show][0]}: ${MEASURES[state.show][1]}.`;
+    find("[data-do=as]").setAttribute("aria-pressed", String(!ranks));
+    find("[data-do=as]").hidden = Boolean(game);
+    find(".about").innerHTML = game ? `<a href="#game-${game.replace("/", "-")}">${game}</a>: what the game is` : `${ranks ? "Ranks by " : ""}${MEASURES[state.show][0].toLowerCase()}: ${MEASURES[state.show][1]}.`;
     const count = rows.reduce((sum, { names }) => sum + names.length, 0);
     find(".said").textContent = `${count} ${count === 1 ? "policy" : "policies"}, ${state.down ? "most" : "least"} first by ${state.by}. `
       + Object.entries(refused).filter(([each]) => !game || each === game).map(([each, why]) => `Your rule does not fit ${each}: ${why}`).join(" ");
@@ -181,10 +229,12 @@ addEventListener("DOMContentLoaded", () => {
     find(".fault").textContent = "";
     find(".going").textContent = "Reading the rule";
     root.setAttribute("aria-busy", "true");
-    let rule;
+    const rules = new Map(); // by plays a round, which a rule gets as its setting `plays`
     try {
-      rule = await fairRule.read(state.rule);
       if (!window.fairArenaGames) await fairRule.fetched("arena-games.js");
+      for (const { numbers: { plays } } of Object.values(fairArenaGames.games)) {
+        if (!rules.has(plays)) rules.set(plays, await fairRule.read(state.rule.replace(/\bplays\s*=\s*1\b/, `plays=${plays}`)));
+      }
     } catch (error) {
       if (mine !== turn) return;
       find(".fault").textContent = error.message;
@@ -193,7 +243,7 @@ addEventListener("DOMContentLoaded", () => {
       return draw();
     }
     if (mine !== turn) return;
-    const { scripts, games: known } = fairArenaGames, addresses = scripts.map((text) => fairRule.address(text, rule.script));
+    const { scripts, games: known } = fairArenaGames, addresses = new Set();
     const queue = HORIZONS.flatMap((T) => Object.keys(known).map((game) => [T, game])), wanted = queue.length;
     let ended = 0;
     const next = () => {
@@ -202,12 +252,16 @@ addEventListener("DOMContentLoaded", () => {
         if (playing.size) return;
         for (const address of addresses) URL.revokeObjectURL(address);
         root.setAttribute("aria-busy", "false");
-        find(".going").textContent = `Played ${OWN_RUNS} runs of each game on arms. Games with contexts need the package.`;
+        const mine = find(".mine");
+        find(".going").textContent = `Your rule: ${mine ? mine.cells[0].querySelector("small").textContent : "it fits no game"}. Games with contexts need the package.`;
+        mine?.scrollIntoView({ block: "center" });
         return;
       }
-      const [T, game] = task, { script, sums, numbers } = known[game], made = [];
+      const [T, game] = task, { script, sums, numbers } = known[game], rule = rules.get(numbers.plays), made = [];
+      const address = fairRule.address(scripts[script], rule.script);
+      addresses.add(address);
       const plays = { ...structuredClone(numbers), rounds: [Number(T)], ...rule.numbers(numbers.sizes.K) };
-      const stop = fairRule.play({ address: addresses[script], game: plays, seed: SEED, runs: OWN_RUNS, own: true }, (run) => made.push(run.sums.at(-1)), (sentence) => {
+      const stop = fairRule.play({ address, game: plays, seed: SEED, runs: OWN_RUNS, own: true }, (run) => made.push(run.sums.at(-1)), (sentence) => {
         playing.delete(stop);
         ended++;
         if (sentence) refused[game] = sentence;
@@ -235,6 +289,7 @@ addEventListener("DOMContentLoaded", () => {
   root.addEventListener("input", set);
   root.addEventListener("change", set); // a list that is set by a tool may say no more than this
   const deeds = {
+    as: () => { state.as = state.as === "ranks" ? "numbers" : "ranks"; keep(); draw(); },
     own: () => { state.plays = "yes"; keep(); letOwnPlay(); },
     again: () => { turn++; for (const stop of playing) stop(); [own, refused, state] = [{}, {}, { ...START }]; keep(); begin([]); },
     link: async () => { find(".copied").textContent = await copy(`${location.href.split("#")[0]}#${written()}`, root); },

@@ -1,23 +1,21 @@
 """The address of the project, which gives its pages their buttons: run in Binder, source, edit, open an issue.
 
-It is ``repository.url`` in ``_config.yml``. If that is empty, it is the repository that GitHub Actions names, or the
-one that was cloned. The buttons are the theme's own except Binder's, for the theme would open a chapter's Markdown
-there and not its notebook. Without an address, the menu says how to run a chapter on one's own machine.
+It is ``repository.url`` in ``_config.yml``, or if that is empty the repository at GitHub that was cloned. The buttons
+are the theme's own except Binder's, for the theme would open a chapter's Markdown there and not its notebook. Without
+an address, the menu says how to run a chapter on one's own machine.
 """
 
-import os
 import re
 import subprocess
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from downloads import notebook
 from sphinx.application import Sphinx
 from sphinx.config import Config
-from sphinx.errors import ConfigError
 
 HOSTED = re.compile(r"(?:\w+://)?(?:[^@/]*@)?github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?")
-BRANCH = "main"
 
 
 def public(address: str) -> str:
@@ -32,8 +30,6 @@ def public(address: str) -> str:
 
 def find(root: Path) -> str:
     """Return the address of the project where none is given."""
-    if name := os.environ.get("GITHUB_REPOSITORY"):
-        return public(f"https://github.com/{name}")
     if not (root / ".git").exists():  # or git looks for one in the folders above
         return ""
     asked = ["git", "-C", str(root), "config", "remote.origin.url"]
@@ -43,16 +39,12 @@ def find(root: Path) -> str:
 def choose(app: Sphinx, config: Config) -> None:
     """Tell the theme and the pages."""
     options = config.html_theme_options
-    given = options.get("repository_url")
-    url = options["repository_url"] = public(given) if given else find(Path(app.srcdir))
-    if given and not url:
-        raise ConfigError(f"repository.url in _config.yml must be an address at GitHub, not {given!r}")
+    url = options["repository_url"] = options.get("repository_url") or find(Path(app.srcdir))
     clone = "Clone the project of this book, or unpack it"
     if url:
         clone = "*Launch in Binder*, in the menu at the top of a chapter, opens its notebook with nothing to install. "
         clone += f"On your own machine, type `git clone {url}`"
-        buttons = ("repository", "source", "edit_page", "issues")
-        options |= {"repository_branch": BRANCH, **{f"use_{button}_button": True for button in buttons}}
+        options |= {f"use_{button}_button": True for button in ("repository", "source", "edit_page", "issues")}
     config.myst_substitutions = {"clone": clone}
 
 
@@ -60,14 +52,18 @@ def offer(app: Sphinx, page: str, template: str, context: dict[str, Any], doctre
     """Add the menu that runs a chapter."""
     if "jupytext" not in app.env.metadata.get(page, {}):
         return
-    at = context["pathto"]("chapters/how-to-read") + "#run-a-chapter"
-    local = {"type": "link", "url": at, "text": "On your machine", "tooltip": "What to type", "icon": "fas fa-terminal"}
-    buttons = [local]
-    if url := app.config.html_theme_options["repository_url"]:
-        notebook = quote(f"lab/tree/notebooks/{Path(page).name}.ipynb", safe="")
-        at = f"https://mybinder.org/v2/gh/{url.removeprefix('https://github.com/')}/{BRANCH}?urlpath={notebook}"
-        binder = {"url": at, "text": "Launch in Binder", "tooltip": "Open its notebook", "icon": "fas fa-play"}
-        buttons.insert(0, local | binder)
+    pathto, url = context["pathto"], app.config.html_theme_options["repository_url"]
+    at = f"https://mybinder.org/v2/gh/{url.partition('github.com/')[2]}/main?urlpath="
+    at += quote(f"lab/tree/notebooks/{Path(page).name}.ipynb", safe="")
+    menu = [
+        ("Launch in Binder", "Open its notebook, with nothing to install", "play", at),
+        ("On your machine", "What to type", "terminal", pathto("chapters/how-to-read") + "#run-a-chapter"),
+        (".ipynb", "Download as a notebook", "file-code", pathto(notebook(page), 1)),
+    ]
+    buttons = [
+        {"type": "link", "text": text, "tooltip": says, "icon": f"fas fa-{icon}", "url": to}
+        for text, says, icon, to in (menu if "github.com/" in url else menu[1:])
+    ]
     group = {"type": "group", "tooltip": "Run this chapter", "icon": "fas fa-play", "label": "launch-buttons"}
     context["header_buttons"].insert(0, group | {"buttons": buttons})
 

@@ -19,14 +19,9 @@ def begin(translator: HTML5Translator, node: nodes.citation) -> None:
     translator.body[-1] = translator.body[-1].replace("doc-biblioentry", "listitem")
 
 
-def end(translator: HTML5Translator, node: nodes.citation) -> None:
-    """End an entry."""
-    HTML5Translator.depart_citation(translator, node)
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     plugins: Any = import_module("pybtex.plugin")  # which comes with Jupyter Book
     plugins.entry_points = cache(plugins.entry_points)
-    app.add_node(nodes.citation, override=True, html=(begin, end))
+    app.add_node(nodes.citation, override=True, html=(begin, HTML5Translator.depart_citation))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,10 +7,10 @@ captions, tables that the book makes, and the chapter's number. What a chapter s
 
 import re
 from pathlib import Path
-from typing import Any
 
 import jupytext
 import nbformat
+from execution import code_cells
 from nbformat import NotebookNode
 from results import destination
 from sphinx.application import Sphinx
@@ -24,21 +24,8 @@ def notebook(page: str) -> str:
     return f"_sources/{page}.ipynb"
 
 
-def offer(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Add the notebook to the menu of downloads."""
-    for group in context.get("header_buttons", []):
-        if group["label"] == "download-buttons" and "jupytext" in app.env.metadata[page]:
-            button = {
-                "type": "link",
-                "url": context["pathto"](notebook(page), 1),
-                "text": ".ipynb",
-                "tooltip": "Download as a notebook",
-                "icon": "fas fa-file-code",
-                "label": "download-notebook-button",
-            }
-            group["buttons"].insert(0, button)
-
-
+FORMULA = re.compile(r"^( *)\$\$\n((?:.*\n)*?)\1\$\$(?: \(([\w-]+)\))?$", re.MULTILINE)
+LABEL = re.compile(r"^:label: ([\w-]+)\n", re.MULTILINE)  # of a statement or an exercise
 ROLE = re.compile(r"\{(?P<role>[\w:]+)\}`(?:(?P<words>[^`<]+)\s<)?(?P<label>[^`<>]+)>?`")
 
 
@@ -57,8 +44,7 @@ def figures(app: Sphinx, page: str, chapter: NotebookNode) -> dict[str, tuple[st
 
 def figure_of(cell: NotebookNode) -> dict[str, str]:
     """Return what is said of the figure that a cell makes, if it makes one."""
-    found: dict[str, str] = cell.metadata.get("mystnb", {}).get("figure", {})
-    return found
+    return dict(cell.metadata.get("mystnb", {}).get("figure", {}))
 
 
 def named(app: Sphinx, role: str, label: str) -> tuple[str, str]:
@@ -115,9 +101,9 @@ def chapter_link(app: Sphinx, name: str) -> str:
 
 
 def without_roles(app: Sphinx, page: str, text: str, figures: dict[str, tuple[str, str]]) -> str:
-    """Return text whose references are links or words, and whose formulas have no class, as any notebook can show it.
+    """Return text whose references are links or words, and whose boxes and formulas have the numbers of the book.
 
-    An equation of the notebook itself is called by the number that JupyterLab gives it: it counts all of them.
+    A displayed formula is an environment, as JupyterLab would number all others itself, from 1 on.
     """
 
     def plain(found: re.Match[str]) -> str:
@@ -130,11 +116,21 @@ def without_roles(app: Sphinx, page: str, text: str, figures: dict[str, tuple[st
         target, name = figures.get(label) or named(app, role, label)
         name = words or name
         if target == page:
-            if role == "eq":
-                return found[0]
             return name if label in figures else f"[{name}](#{label})"
         return f"[{name}]({Path(target).name}.ipynb)" if "jupytext" in app.env.metadata[target] else name
 
+    def formula(found: re.Match[str]) -> str:
+        indent, tex, label = found.groups()
+        begin, end = rf"{indent}\begin{{equation*}}", rf"{indent}\end{{equation*}}"
+        if label:
+            begin = f"{indent}({label})=\n{begin}"
+            end = rf"{indent}\tag{{{named(app, 'eq', label)[1][1:-1]}}}" + f"\n{end}"
+        return f"\n{begin}\n{tex}{end}\n"
+
+    text = FORMULA.sub(formula, text)
+    text = LABEL.sub(lambda found: f"{found[0]}:enumerator: {named(app, '', found[1])[1].rpartition(' ')[2]}\n", text)
+    text = re.sub(r"^`{3,}\{prf:proof\}.*\n", r"\g<0>:enumerated: false\n", text, flags=re.MULTILINE)
+    text = re.sub(r"^(`{3,}\{exercise\} .*) \((.*)\)$", r"\1, \2", text, flags=re.MULTILINE)  # brackets come around it
     text = re.sub(r"\\class\{[\w-]+\}", "", text)
     text = re.sub(
         r"^\([\w-]+\)=\n+(?=(\([\w-]+\)=\n+)*`{3,}\{prf:)", "", text, flags=re.MULTILINE
@@ -142,7 +138,16 @@ def without_roles(app: Sphinx, page: str, text: str, figures: dict[str, tuple[st
     return ROLE.sub(plain, text)
 
 
-RUN = "To run this notebook, choose *Run*, *Run All Cells* from the menu. It takes about a minute."
+def at_rest(output: NotebookNode) -> NotebookNode | None:
+    """Return an output as it is before a kernel runs: of what a reader can move only the picture, if it has one."""
+    html = output.get("data", {}).get("text/html", "")
+    if not re.search("<(input|button|select)", html):
+        return output
+    picture = re.search("<img[^>]*>", html)
+    return nbformat.v4.new_output("display_data", {"text/html": picture[0]}) if picture else None
+
+
+RUN = "To move its sliders and change its code, choose *Run*, *Run All Cells* from the menu. It takes about a minute."
 
 
 def needed(app: Sphinx) -> str:
@@ -166,9 +171,11 @@ def notebooks(app: Sphinx, first: str) -> dict[str, NotebookNode]:
     chapters = {page: jupytext.read(app.env.doc2path(page)) for page in pages}
     known = {label: at for page, chapter in chapters.items() for label, at in figures(app, page, chapter).items()}
     for page, chapter in chapters.items():
-        cells = []
+        cells, executed = [], list(code_cells(Path(app.env.doc2path(page))))
         for cell in chapter.cells:
             cells.append(cell)
+            if cell.cell_type == "code" and executed:
+                cell.outputs = [shown for output in executed.pop(0).outputs if (shown := at_rest(output))]
             if cell.cell_type == "markdown":
                 cell.source = without_roles(app, page, without_directives(app, cell.source), known)
             if "hide-input" in cell.metadata.get("tags", []):
@@ -215,6 +222,5 @@ class Notebooks(DummyBuilder):
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_builder(Notebooks)
-    app.connect("html-page-context", offer, priority=600)  # after the theme has made its menu
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

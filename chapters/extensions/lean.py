@@ -1,6 +1,6 @@
 """Leave out of the pages what the theme loads and they don't use: 1.2 MB before a page could be read.
 
-The theme has no setting for it. It brings icons twice, as a script and as a font, of which the pages show fifteen,
+The theme has no setting for it. It brings icons twice, as a script and as a font, of which the pages show some twenty,
 drawn in `icons.css`. It also loads Sphinx's search index on every page; the search of the book loads its own when it is
 asked.
 """
@@ -13,11 +13,10 @@ from sphinx.util import logging
 
 UNUSED = re.compile(
     r"\s*(?:<!-- So that users can add custom icons -->\s*)?"
-    r"<script[^>]*(?:fontawesome|searchindex|sphinx-thebe)\.js[^>]*></script>"
+    r"<script[^>]*(?:fontawesome|searchindex|sphinx-thebe|design-tabs)\.js[^>]*></script>"
     r"|<script>[^<]*THEBE[^<]*</script>|<link[^>]*sphinx-thebe\.css[^>]*>"
 )
 SEARCH = re.compile(r'\s*<script[^>]*src="[^"]*(searchtools|language_data)\.js[^"]*"></script>')
-TABS = re.compile(r'\s*<script[^>]*src="[^"]*design-tabs\.js[^"]*"></script>')
 
 # The theme measures each box of code as a page is opened, which lays out all of it; `book.js` measures what is near.
 MEASURED = re.compile(r'\["pre",".nboutput > .output_area",[^]]*\]')
@@ -33,8 +32,6 @@ def strip(app: Sphinx, error: Exception | None) -> None:
         text = UNUSED.sub("", page.read_text(encoding="utf-8"))
         if page.name != "search.html":
             text = SEARCH.sub("", text)
-        if "sd-tab-set" not in text:
-            text = TABS.sub("", text)
         page.write_text(text, encoding="utf-8")
     static = Path(app.outdir) / "_static"
     style = static / "styles" / "pydata-sphinx-theme.css"

@@ -1,22 +1,21 @@
 """The arena in a browser: its table is that of the record, it sorts and filters, and a reader's rule joins it."""
 
+import re
 from typing import Any
 from urllib.parse import quote
 
 import arena_record
-import arena_table
-import playground
+import page_scripts
 import pytest
-import runtime_js
 from engines import in_every_browser
 from selenium.webdriver.support.select import Select
 
 import fairlib as fl
 from fairlib.core import largest
-from fairlib.pages.playground import EXAMPLE
-from pages.test_playground import find, texts, visit, write_page
+from fairlib.pages.playground import EXAMPLE, Playground
+from pages.test_playground import find, settle, texts, visit, write_page
 
-MADE = arena_table.read(arena_record.ROOT)
+MADE = page_scripts.read(arena_record.ROOT)
 SCRIPTS = ("runtime.js", "arena-table.js", "own-rule.js", "results.js", "arena.js")
 BODY = """<div class="playground arena" data-live data-arena hidden></div>
 <div class="arena-policies"><table><tr><td>UCB1</td><td><a href="bandits.html#ucb1">bandits</a></td></tr></table>
@@ -27,7 +26,7 @@ BODY = """<div class="playground arena" data-live data-arena hidden></div>
 def page(tmp_path_factory):
     """Write a page that holds the arena and nothing else."""
     folder = tmp_path_factory.mktemp("page")
-    return write_page(folder, (runtime_js, playground, arena_table), SCRIPTS, "The arena", BODY)
+    return write_page(folder, SCRIPTS, "The arena", BODY)
 
 
 def means(browser):
@@ -35,7 +34,7 @@ def means(browser):
     rows = browser.execute_script(
         """
         return [...document.querySelectorAll(".arena tbody tr")].map((row) => [
-          row.cells[0].innerText, ...[...row.cells].slice(1).map((cell) => cell.dataset.value)]);
+          row.cells[0].innerText, ...[...row.querySelectorAll("[data-value]")].map((cell) => cell.dataset.value)]);
         """
     )
     return {name: [float(each) if each else None for each in values] for name, *values in rows}
@@ -49,7 +48,7 @@ def stored(horizon, game, measure):
 @in_every_browser
 def test_the_table_has_what_was_stored_and_is_sorted(page, browser):
     visit(browser, page)
-    assert len(texts(browser, ".arena thead th")) == 1 + len(fl.arena.v1)
+    assert len(texts(browser, ".arena thead th")) == 2 + len(fl.arena.v1)
     table = means(browser)
     assert len(table) == len(fl.arena.entrants)
     for column, game in enumerate(fl.arena.v1):
@@ -57,9 +56,15 @@ def test_the_table_has_what_was_stored_and_is_sorted(page, browser):
         for name, row in table.items():
             name = name.split(" knows")[0]
             assert row[column] == pytest.approx(known[name], rel=1e-3) if name in known else row[column] is None
-    first = [row[0] for row in table.values() if row[0] is not None]
-    assert first == sorted(first)
-    assert next(iter(table.values()))[0] is not None
+    places = [int(each) for each in texts(browser, ".arena tbody td:nth-child(2)") if each.isdigit()]
+    assert places == sorted(places)
+    assert places[0] == 1
+    ranks = texts(browser, ".arena tbody tr:first-child td span")
+    assert all(re.fullmatch(r"\d+(\W\d+)?", each) for each in ranks)
+    find(browser, "[data-do=as]").click()
+    assert "rank " in find(browser, ".arena tbody td[data-value] > small").text
+    assert "±" in find(browser, ".arena tbody").text
+    assert means(browser) == table
     assert find(browser, ".arena tbody a").get_attribute("href").endswith("bandits.html#ucb1")
 
 
@@ -125,6 +130,11 @@ def test_nonsense_in_a_link_is_said_and_the_rest_stands(link, sentence, page, br
 @in_every_browser
 def test_a_rule_joins_the_table_with_what_it_plays_in_python(page, browser):
     visit(browser, page, f"show=deficit&T=1000&plays=yes&rule={quote(EXAMPLE)}")
+    verdict = find(browser, ".mine small").text
+    assert re.fullmatch(r"20 runs, \d+(st|nd|rd|th) of \d+ on average, best in (no|one|two|three|\d+) games?", verdict)
+    assert find(browser, ".going").text.startswith(f"Your rule: {verdict}.")
+    row = "const { top, bottom } = document.querySelector('.mine').getBoundingClientRect();"
+    assert browser.execute_script(f"{row} return 0 <= top && bottom <= innerHeight"), "it is out of sight"
     name = next(name for name in means(browser) if name.startswith("your rule"))
     row = means(browser)[name]
     known: dict[str, Any] = {"largest": largest}
@@ -139,6 +149,26 @@ def test_a_rule_joins_the_table_with_what_it_plays_in_python(page, browser):
     assert row[columns.index("delays/paper")] is None
     assert "Your rule does not fit delays/paper: The rule must return probabilities" in find(browser, ".said").text
     assert "20 runs" in name
+
+
+def test_the_rule_that_is_there_at_first_fits_every_game_on_arms(page, browser):
+    visit(browser, page)
+    top = "return document.querySelector(arguments[0]).getBoundingClientRect().top"
+    assert browser.execute_script(top, ".own textarea") < browser.execute_script(top, ".arena table")
+    text = find(browser, ".own textarea").get_attribute("value")
+    find(browser, "[data-do=own]").click()
+    settle(browser)
+    assert "does not fit" not in find(browser, ".said").text
+    (row,) = (row for name, row in means(browser).items() if name.startswith("your rule"))
+    known: dict[str, Any] = {"largest": largest}
+    exec(text, known)
+    for column, (name, game) in enumerate(fl.arena.v1.items()):
+        if not isinstance(game, Playground):
+            assert row[column] is None
+            continue
+        policy = fl.Policy("mine", known["my_rule"], plays=game.plays)
+        result: Any = fl.simulate(game, policy, 10_000, runs=20, seed=arena_record.SEED, rounds=[10_000])
+        assert row[column] == pytest.approx(result.fairness_regret[:, -1].mean(), rel=1e-9), name
 
 
 def test_a_bad_rule_is_told_its_line(page, browser):

@@ -38,6 +38,17 @@ def test_a_chapter_is_there_as_a_notebook(book: Path) -> None:
             assert f"version {fairlib.__version__}" in first, "it doesn't say which package it needs"
             assert "`pip install fairlib` brings another project" in first
             text = "\n".join(cell.source for cell in chapter.cells if cell.cell_type == "markdown")
+            assert "$$" not in text, "JupyterLab would give it a number of its own"
+            page = (book / "chapters" / f"{source.stem}.html").read_text(encoding="utf-8")
+            boxes = re.findall(r"^:label: ([\w-]+)\n(?::enumerator: ([\d.]+)\n)?", text, re.MULTILINE)
+            numbers = re.findall(
+                r'id="([\w-]+)">\s*(?:<span.*</span>)?<p class="admonition-title"><span .*>\w+ (\S+) ', page
+            )
+            assert dict(boxes).items() <= dict(numbers).items(), "numbers are not those of the page"
+            outputs = [output for cell in chapter.cells if cell.cell_type == "code" for output in cell.outputs]
+            assert outputs, "it opens without what its cells came to"
+            html = " ".join(output.get("data", {}).get("text/html", "") for output in outputs)
+            assert not re.search("<(input|button|script)", html), "nothing would move it"
             for linked in re.findall(r"\]\(([\w-]+\.ipynb)\)", text):
                 assert (notebook.parent / linked).exists()
 

@@ -11,9 +11,8 @@ from typing import Any
 from urllib.parse import quote
 
 import numpy as np
-import playground
+import page_scripts
 import pytest
-import runtime_js
 from engines import in_every_browser
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -38,11 +37,10 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</t
 <main><h1>{title}</h1>{body}</main>"""
 
 
-def write_page(folder, extensions, scripts, title, body):
-    """Write a page with scripts that some extensions make and others that are there, and nothing else in it."""
+def write_page(folder, scripts, title, body):
+    """Write a page with scripts that the book makes and others that are there, and nothing else in it."""
     app: Any = SimpleNamespace(outdir=folder, srcdir=ASSETS.parents[1])
-    for each in extensions:
-        each.write(app)
+    page_scripts.write(app)
     for name in ("playground.css", *scripts):
         if (ASSETS / name).exists():
             shutil.copy(ASSETS / name, folder / "_static")
@@ -55,7 +53,7 @@ def write_page(folder, extensions, scripts, title, body):
 def page(tmp_path_factory):
     """Write a page that holds the playground and nothing else."""
     body = '<h2>A race</h2><div class="playground" data-live data-playground hidden></div>'
-    return write_page(tmp_path_factory.mktemp("page"), (runtime_js, playground), SCRIPTS, "Playground", body)
+    return write_page(tmp_path_factory.mktemp("page"), SCRIPTS, "Playground", body)
 
 
 def visit(browser, page, link="", width=1280):

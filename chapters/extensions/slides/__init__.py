@@ -270,8 +270,8 @@ def shown(part: Tag, page: Path) -> list[str]:
 
 
 def goals(whole: Tag) -> str:
-    """Return what a chapter says of itself, up to its code."""
-    found = whole.select_one("div.admonition.note > p:not(.admonition-title)")
+    """Return what a chapter says of itself, in its first sentence or up to its code."""
+    found = whole.select_one("h1 + p, div.admonition.note > p:not(.admonition-title)")
     if not found:
         return ""
     said = inside(plain(found)).partition("<strong>The code")[0]
