@@ -166,7 +166,7 @@ def my_rule(seen, p, plays=1, floor=0.02):
     find("[data-do=as]").hidden = Boolean(game);
     find(".about").innerHTML = game ? `<a href="#game-${game.replace("/", "-")}">${game}</a>: what the game is` : `${ranks ? "Ranks by " : ""}${MEASURES[state.show][0].toLowerCase()}: ${MEASURES[state.show][1]}.`;
     const count = rows.reduce((sum, { names }) => sum + names.length, 0);
-    find(".said").textContent = `${count} ${count === 1 ? "policy" : "policies"}, ${state.down ? "most" : "least"} first by ${state.by}. `
+    find(".said").textContent = `${count} ${count === 1 ? "policy" : "policies"}, ${at < 0 ? `${state.down ? "last" : "best"} first on average` : `${state.down ? "most" : "least"} first by ${state.by}`}. `
       + Object.entries(refused).filter(([each]) => !game || each === game).map(([each, why]) => `Your rule does not fit ${each}: ${why}`).join(" ");
     for (const input of all("[data-set]")) if (input !== document.activeElement) input.value = state[input.dataset.set];
     if (find("textarea").value !== state.rule) find("textarea").value = state.rule;
