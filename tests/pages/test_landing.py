@@ -14,7 +14,7 @@ def test_a_phone_shows_a_control_at_once(site: str, browser: webdriver.Chrome) -
     control = browser.find_element(By.CSS_SELECTOR, ".fair-explorer [type=range]")
     assert control.rect["y"] + control.rect["height"] <= 844
     buttons = browser.find_elements(By.CSS_SELECTOR, "article .sd-btn")
-    assert [button.text for button in buttons] == ["Read chapter 1", "Play"]
+    assert [button.text for button in buttons] == ["Read chapter 1", "Play with six sellers"]
 
 
 def test_a_page_has_its_icon(book: Path) -> None:
