@@ -15,12 +15,10 @@ import numpy as np
 import pytest
 import zoo
 from helpers import both_ways, same, streams
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import fairlib as fl
 from fairlib import delays
-from fairlib.core import Number, ask, select, share_out
+from fairlib.core import ask, select, share_out
 from fairlib.engine import loops, runner
 
 SELLERS = fl.bernoulli([0.9, 0.8, 0.5, 0.2])
@@ -76,29 +74,6 @@ def test_rewards_have_the_means_that_they_should():
         assert result.reward.mean() / 20_000 == pytest.approx(arms.means.sum(), abs=0.02)
 
 
-@settings(deadline=None, max_examples=60)
-@given(st.data())
-def test_select_hits_each_arm_as_often_as_its_probability(data):
-    arms = data.draw(st.integers(1, 7))
-    plays = data.draw(st.integers(1, arms))
-    raw = np.array(data.draw(st.lists(st.floats(0.01, 1), min_size=arms, max_size=arms)))
-    p = raw / raw.sum() * plays
-    for _ in range(arms):  # cap at 1 and share the rest out again
-        over = p >= 1
-        p[over] = 1
-        if (~over).any():
-            p[~over] *= (plays - over.sum()) / p[~over].sum()
-    chosen = np.zeros(plays, np.int64)
-    grid = (np.arange(1000) + 0.5) / 1000
-    hits = np.zeros(arms)
-    for u in grid:
-        assert select(p, u, chosen)
-        assert len(set(chosen)) == plays
-        hits[chosen] += 1
-    # Each arm owns at most two intervals of the circle, so the grid can be off by a point at each of four ends.
-    assert np.abs(hits / grid.size - p).max() <= 4 / grid.size
-
-
 @pytest.mark.parametrize("u", [0.0, 0.3, 1 - 2**-53])
 def test_select_survives_rounding(u):
     chosen = np.zeros(3, np.int64)
@@ -144,13 +119,6 @@ def test_delays_are_told_as_they_are_whether_whole_numbers_or_floats(wait, obser
         assert last.seen.observed.tolist() == last.memory["told"].tolist() == observed
 
 
-def test_a_changed_setting_compiles_nothing(monkeypatch):
-    fl.simulate(fl.Bandit(SELLERS), fl.epsilon_greedy(0.1), 10)
-    monkeypatch.setattr("fairlib.rules.jit._njit", None)  # would be called
-    for epsilon in (0.2, 0.3, 0.4):
-        fl.simulate(fl.Bandit(fl.bernoulli([epsilon, 0.5])), fl.epsilon_greedy(epsilon), 10 + int(10 * epsilon))
-
-
 @pytest.fixture(params=["compiled", "interpreted"])
 def interpret(request):
     """Play in both ways; say whether the policy is to be interpreted."""
@@ -158,22 +126,6 @@ def interpret(request):
 
 
 # What goes wrong in the middle of a game -----------------------------------------------------------------------------
-
-
-def out_of_range(p):
-    p[p.size + 1000] = 1.0
-
-
-def raises_late(seen, p):
-    if seen.t == 7:
-        raise IndexError("seven")
-    return 0
-
-
-@pytest.mark.parametrize("rule", [out_of_range, raises_late])
-def test_what_a_rule_raises_reaches_the_caller(rule, interpret):
-    with pytest.raises(IndexError):
-        fl.simulate(fl.Bandit(SELLERS), fl.Policy("mine", rule, interpret=interpret), 10)
 
 
 def late(wait, dear, reward):
@@ -243,28 +195,6 @@ def test_a_draw_that_goes_wrong_is_named_with_its_round(game, said, interpret):
 
 def turns_at_five(seen, p):
     return 1 if seen.t >= 5 else 0
-
-
-def too_far(asked: Number, p):
-    asked[0] += 1
-    return 4 if asked[0] == 3 else 0
-
-
-def too_little(asked: Number, p):
-    asked[0] += 1
-    p[0] = 0.5 if asked[0] == 3 else 1.0
-
-
-@pytest.mark.parametrize("rule", [too_far, too_little])
-@pytest.mark.parametrize(
-    ("game", "kind"),
-    [(fl.Bandit(SELLERS), fl.Policy), (fl.ContextBandit(fl.contexts.sphere(4, [0.6, 0.8])), fl.ContextPolicy)],
-    ids=["arms", "contexts"],
-)
-def test_an_answer_that_is_none_is_named_with_its_round(game, kind, rule, interpret):
-    said = "must return probabilities in .*, or an arm that there is; in round 3 of run 0"
-    with pytest.raises(ValueError, match=said):
-        fl.simulate(game, kind("wrong", rule, interpret=interpret), 100)
 
 
 @pytest.mark.parametrize("name", zoo.GAMES)

@@ -1054,14 +1054,6 @@ def test_what_a_reader_prints_of_a_rule_and_a_policy():
     assert repr(made) == "Policy('own', table=[1.0, 2.0], learner=Policy('UCB1'))"
 
 
-def test_policies_and_games_travel_to_other_processes():
-    for game, policy in ((LATE, fair_learn(policy_of(exp3, rate=0.1), [0.1, 0.1, 0.1])), (CONTEXTS, oful(1, 1, 0.1))):
-        result = fl.simulate(game, policy, 40)
-        there, played = pickle.loads(pickle.dumps((game, policy)))
-        assert same(result, fl.simulate(there, played, 40))
-        assert played.rule is policy.rule
-
-
 @pytest.mark.parametrize(
     "shown",
     [
