@@ -302,7 +302,7 @@ def test_news_told_twice_and_of_an_arm_not_chosen_is_refused():
         ({"policy": 3}, TypeError, "policy must be a Policy or a ContextPolicy"),
         ({"arms": None}, TypeError, "arms must be given, as policy 'UCB1' is made for any number"),
         ({"policy": fl.uniform(3), "arms": 2}, ValueError, "arms must be a whole number of at least 3, not 2"),
-        ({"policy": ON_ARMS["FCUCB-D"], "arms": 5}, ValueError, "arms must be 6, as policy 'FCUCB-D' is made for"),
+        ({"policy": ON_ARMS["FCUCB-D"], "arms": 5}, ValueError, "policy 'FCUCB-D' is made for 6 arms, not 5"),
         ({"dimension": 2}, TypeError, "dimension and groups must be left out"),
         ({"rewards": (1, 0)}, ValueError, "rewards must be the smallest and the largest reward"),
         ({"rewards": {0.0, 1.0}}, TypeError, "rewards must be the smallest and the largest reward"),

@@ -341,8 +341,8 @@ def keep(rounds: Annotated[Array, "T"], p):
     ("call", "error", "message"),
     [
         (lambda events: replay(events, 3), TypeError, "policy must be a Policy, a ContextPolicy or a function"),
-        (lambda events: replay(events, lambda k: 3), TypeError, "policy must be a Policy with one play a round, not 3"),
-        (lambda events: replay(events, fl.uniform(2)), TypeError, "policy must be a Policy with one play a round"),
+        (lambda events: replay(events, lambda k: 3), TypeError, "policy must be a Policy, or a function that makes one .*, not 3"),
+        (lambda events: replay(events, fl.uniform(2)), ValueError, "policy 'uniform' is made for plays=2, not 1"),
         (lambda events: replay(events, fair_ucb([0.1, 0.1])), ValueError, "is made for 2 arms, not 3"),
         (
             lambda events: replay(events, fl.classic.ucb1_rule),
@@ -367,8 +367,8 @@ def keep(rounds: Annotated[Array, "T"], p):
         ),
         (
             lambda events: replay(events, fl.Policy("long", keep)),
-            ValueError,
-            "'long' has memory for each round: say the",
+            TypeError,
+            "horizon must be given, as policy 'long' remembers every round",
         ),
         (
             lambda events: replay(events + log(5, 1, (pool_of(9, 8),)), fl.Policy("told", listen)),
