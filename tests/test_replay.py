@@ -341,7 +341,7 @@ def keep(rounds: Annotated[Array, "T"], p):
     ("call", "error", "message"),
     [
         (lambda events: replay(events, 3), TypeError, "policy must be a Policy, a ContextPolicy or a function"),
-        (lambda events: replay(events, lambda k: 3), TypeError, "policy must be a Policy, or a function that makes one .*, not 3"),
+        (lambda events: replay(events, lambda k: 3), TypeError, "policy must be a Policy, or a function .*, not 3"),
         (lambda events: replay(events, fl.uniform(2)), ValueError, "policy 'uniform' is made for plays=2, not 1"),
         (lambda events: replay(events, fair_ucb([0.1, 0.1])), ValueError, "is made for 2 arms, not 3"),
         (
