@@ -38,6 +38,11 @@ def integer(name: str, value: Any, low: int = 1, high: int | None = _LARGEST) ->
     return number
 
 
+def integers(name: str, value: Any, low: int, high: int) -> list[int]:
+    """Take a list of whole numbers from `low` to `high`."""
+    return [integer(name, each, low, high) for each in rows(name, value, "a list of whole numbers")]
+
+
 def real(
     name: str,
     value: Any,
@@ -257,6 +262,18 @@ def rows(name: str, value: Any, example: str) -> Iterable[Any]:
     if unordered or not isinstance(value, Iterable):
         raise TypeError(f"{name} must be {example}, not {shown(value)}")
     return value
+
+
+def arm_names(name: str, value: Any) -> tuple[Any, ...]:
+    """Take the names of arms, or their number K: then they are called 0, 1, ..., K - 1."""
+    if isinstance(value, numbers.Number):
+        return tuple(range(integer(name, value)))
+    given = rows(name, value, "a number or a list of names")
+    names = tuple(each.item() if isinstance(each, np.generic) else each for each in given)
+    fit = all(each.strip() if isinstance(each, str) else _is_real(type(each)) and math.isfinite(each) for each in names)
+    if not (names and fit and len(set(names)) == len(names)):
+        raise ValueError(f"{name} must be different names, at least one, each a text or a number, not {shown(value)}")
+    return names
 
 
 def shown(value: Any) -> str:

@@ -105,7 +105,7 @@ def test_rows_that_lack_something_are_refused_or_dropped_and_counted():
         ({"arms": 1}, ValueError, r"arm of log must be one of \[0\], not 1 \(row 1\)"),
         ({"arms": ["tea"]}, ValueError, r"arm of log must be one of \['tea'\], not 0 \(row 0\)"),
         ({"arms": [0, 0]}, ValueError, "arms must be different names, at least one"),
-        ({"arms": "tea"}, TypeError, "arms must be a number or names, not 'tea'"),
+        ({"arms": "tea"}, TypeError, "arms must be a number or a list of names, not 'tea'"),
         ({"arms": 0}, ValueError, "arms must be a whole number of at least 1, not 0"),
         ({"table": FRAME.assign(arm=[0, -1, 0])}, ValueError, r"arm of log must .* at least 0, not -1 \(row 1\)"),
         ({"table": FRAME.assign(arm=[0, 0.5, 0])}, ValueError, r"arm of log must .* not 0.5 \(row 1\)"),

@@ -1,7 +1,9 @@
 """A policy at work: what it plays and observes, what its journal keeps when it is killed, and what it refuses."""
 
+import copy
 import itertools
 import math
+import pickle
 import sqlite3
 import subprocess
 import sys
@@ -15,7 +17,7 @@ import pytest
 from helpers import exp3
 
 import fairlib as fl
-from fairlib import delays, exposure, linear, ranks, shares
+from fairlib import checks, delays, exposure, linear, ranks, shares
 from fairlib.player import Player
 
 MEANS = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
@@ -211,8 +213,10 @@ def test_arms_have_names_in_choices_feedback_and_journal(tmp_path):
             for arm, name in zip(numbered.arms[::-1], choice.arms[::-1], strict=True):
                 plain.observe(t, t % 2, arm)
                 player.observe(t, t % 2, name)
-        with pytest.raises(ValueError, match=r"^arm must be 'tea' or '12' or 'coffee', not 0"):
-            player.observe(player.choose().round, 1.0, 0)
+        late = player.choose()
+        for wrong in (0, 12, "water", None, True, np.array(["tea"])):
+            with pytest.raises(ValueError, match=rf"^arm must be .*round {late.round} .*'(tea|12|coffee)'"):
+                player.observe(late.round, 1.0, wrong)  # type: ignore[arg-type]
     with closing(Player(fl.uniform(2), menu, journal=path)) as again:
         assert again.seen.selected.sum() == 62
         assert Player.load(path, fl.uniform(2)).waiting == again.waiting
@@ -221,11 +225,23 @@ def test_arms_have_names_in_choices_feedback_and_journal(tmp_path):
     assert (len(log), log.dropped) == (60, 2)
     with pytest.raises(ValueError, match=r"it was made with arms \['tea', '12', 'coffee'\], not 3"):
         Player(fl.uniform(2), 3, journal=path)
-    for wrong in (["tea", "tea"], [], ["tea", ""]):
-        with pytest.raises(ValueError, match="names"):
-            Player(fl.ucb1(), wrong)
-    with pytest.raises(TypeError, match="the names of arms must be a string, not 3"):
-        Player(fl.ucb1(), ["tea", 3])  # type: ignore[list-item]
+
+
+def test_names_may_be_numbers_of_another_list_but_no_two_alike(tmp_path):
+    path = tmp_path / "shelf.db"
+    with closing(Player(fl.uniform(), np.array([1001, 17]), journal=path)) as player:
+        player.observe(1, 0.5, np.int64(player.choose().arms[0]))
+    assert set(Player(fl.uniform(), [1001, 17], journal=path).choose().arms) <= {1001, 17}
+    assert checks.arm_names("arms", range(3)) == checks.arm_names("arms", 3) == (0, 1, 2)
+    for wrong in (["tea", "tea"], [], ["tea", ""], ["tea", None], ["tea", math.nan], [True, False], [["tea"], "x"]):
+        with pytest.raises(ValueError, match=r"^arms must be different names, at least one, each a text or a number"):
+            Player(fl.ucb1(), wrong)  # type: ignore[arg-type]
+
+
+def test_a_player_is_not_pickled_but_says_what_to_do():
+    for way in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match=r"a Player can't be pickled or copied, .*: save it with player\.save"):
+            way(Player(fl.ucb1(), 2))
 
 
 # Two threads --------------------------------------------------------------------------------------------------------
@@ -268,7 +284,10 @@ def busy() -> Player:
     [
         ({"round": 6, "reward": 1.0}, "round must be one that has been played, and the last was 5; not 6"),
         ({"round": 0, "reward": 1.0}, "round must be a whole number of at least 1, not 0"),
-        ({"round": 1, "reward": 1.0, "arm": 6}, "arm must be a whole number from 0 to 5, not 6"),
+        (
+            {"round": 2, "reward": 1.0, "arm": 6},
+            r"arm must be one of round 2 that waits for feedback \(\d, \d, \d\), not 6",
+        ),
         ({"round": 2, "reward": 1.0}, "arm must be given, as several of round 2 wait for feedback: "),
         ({"round": 2, "reward": 1.5, "arm": 0}, r"reward must be a number in \[0, 1\], not 1.5"),
         ({"round": 2, "reward": math.nan, "arm": 0}, r"reward must be a number in \[0, 1\], not nan"),
@@ -322,8 +341,9 @@ def test_a_player_that_cannot_be_is_refused(given, kind, said):
         (None, None, "contexts must be given"),
         ([[1.0, 2.0]], None, r"contexts must be of shape \(3, 2\), not \(1, 2\)"),
         ([[1.0, math.nan]] * 3, None, "contexts must be finite numbers, not nan"),
-        ([[1.0, 2.0]] * 3, [0, 1, 2], "groups must be 3 whole numbers from 0 to 1, not "),
-        ([[1.0, 2.0]] * 3, [0.0, 1.0, 1.0], "groups must be whole numbers from 0 to 1, not "),
+        ([[1.0, 2.0]] * 3, [0, 1, 2], "groups must be a whole number from 0 to 1, not 2"),
+        ([[1.0, 2.0]] * 3, [0.0, 1.0, 1.0], "groups must be a whole number from 0 to 1, not 0.0"),
+        ([[1.0, 2.0]] * 3, [0, 1], "groups must be 3 whole numbers, one an arm, not 2"),
     ],
 )
 def test_contexts_that_do_not_fit_are_refused(contexts, groups, said):
@@ -340,23 +360,21 @@ def test_a_policy_that_remembers_every_round_must_be_told_of_each_before_the_nex
     player.choose(np.ones((3, 2)), range(3))
     with pytest.raises(ValueError, match=r"^policy 'Fair-Greedy' remembers every round, so round 1 must be observed"):
         player.choose(np.ones((3, 2)), range(3))
-    with pytest.raises(ValueError, match="each must be observed"):
-        player.forget(2)
     player.observe(1, 0.5)
     player.observe(player.choose(np.ones((3, 2)), range(3)).round, 0.5)
     with pytest.raises(ValueError, match="all 2 rounds have been played"):
         player.choose(np.ones((3, 2)), range(3))
 
 
-def test_what_never_comes_can_be_forgotten():
-    player = Player(fl.ucb1(), 2)
-    for _ in range(5):
-        player.choose()
-    player.observe(2, 1.0)
-    assert player.forget(before=4) == 2
-    assert list(player.waiting) == [4, 5]
-    with pytest.raises(ValueError, match="3 has been observed, or forgotten"):
-        player.observe(3, 1.0)
+def test_what_never_comes_waits_in_the_journal_and_needs_no_memory(tmp_path):
+    with closing(Player(fl.ucb1(), 2, journal=tmp_path / "shop.db")) as player:
+        for _ in range(5):
+            player.choose()
+        player.observe(2, 1.0)
+        assert list(player.waiting) == [1, 3, 4, 5]
+    again = Player(fl.ucb1(), 2, journal=tmp_path / "shop.db")
+    again.observe(1, 1.0)
+    assert list(again.waiting) == [3, 4, 5]
 
 
 # Journals that are not its own ----------------------------------------------------------------------------------------

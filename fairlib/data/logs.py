@@ -1,7 +1,6 @@
 """Logs of arms that were drawn with known probabilities: one class, from a data frame, rows or a file."""
 
 import json
-import numbers
 import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -200,14 +199,7 @@ def _listed(arms: Any, met: Any) -> tuple[Any, ...] | None:
     """Return the names of the arms, or None if they are numbers and nobody said how many."""
     if arms is None:
         return tuple(sorted(set(met))) if all(isinstance(each, str) for each in met) else None
-    if isinstance(arms, numbers.Number):
-        return tuple(range(checks.integer("arms", arms)))
-    listed = tuple(
-        each.item() if isinstance(each, np.generic) else each for each in checks.rows("arms", arms, "a number or names")
-    )
-    if not listed or len(set(listed)) < len(listed):
-        raise ValueError(f"arms must be different names, at least one, not {checks.shown(arms)}")
-    return listed
+    return checks.arm_names("arms", arms)
 
 
 def _places(met: Any, arms: tuple[Any, ...] | None) -> Any:

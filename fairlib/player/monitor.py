@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,9 +23,8 @@ _ROUNDING = 1e-9  # the rounding error that sums of shares may have
 class Monitor:
     r"""Says after each round whether each arm has had the plays that it was promised so far.
 
-    There are two promises. Since the start: after every round t, :math:`\lfloor r_a t \rfloor - N_a(t) \le \alpha`
-    (Definition 2 of Patil et al.). And, if `in_windows` is given, in any rounds in a row: w of them have at least
-    :math:`r_a w` plays, less what `in_windows` allows, for every w, as `fairlib.shares.fair_in_windows` promises.
+    The promise is that after every round t, :math:`\lfloor r_a t \rfloor - N_a(t) \le \alpha` (Definition 2 of Patil et
+    al.).
 
     The plays that are due by merit depend on the true means, which are unknown in operation, so no monitor can check
     them; `fairlib.study.evaluate` estimates from a log what it can.
@@ -36,8 +35,6 @@ class Monitor:
         Share of the rounds that each arm is promised, from 0 to 1.
     tolerance : float
         How many whole plays an arm may be behind since the start, :math:`\alpha`.
-    in_windows : float, optional
-        How many plays an arm may be behind in any rounds in a row.
 
     Raises
     ------
@@ -60,17 +57,13 @@ class Monitor:
         self,
         shares: Annotated[ArrayLike, checks.Numbers(0, 1)],
         tolerance: NonNegative = 0.0,
-        in_windows: NonNegative | None = None,
     ) -> None:
         self.shares: NDArray[np.float64] = np.asarray(shares)
-        self.tolerance, self.in_windows = tolerance, in_windows
-        self.rounds = 0
+        self.tolerance, self.rounds = tolerance, 0
         arms = self.shares.size
         self.plays = np.zeros(arms, np.int64)
         self._behind, self._in_round = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
-        self._window, self._worst_window = np.zeros(arms), np.zeros(arms)
 
-    @checked
     def see(self, arms: Iterable[int]) -> list[int]:
         """Count a round.
 
@@ -96,7 +89,7 @@ class Monitor:
         >>> monitor.see(player.choose().arms)
         []
         """
-        played = _whole("arms", arms, 0, self.shares.size - 1)
+        played = checks.integers("arms", arms, 0, self.shares.size - 1)
         if len(set(played)) < len(played):
             raise ValueError(f"arms must be different, not {checks.shown(played)}")
         self.rounds += 1
@@ -104,16 +97,12 @@ class Monitor:
         behind = np.floor(self.shares * self.rounds + _ROUNDING).astype(np.int64) - self.plays
         self._in_round[behind > self._behind] = self.rounds
         self._behind = np.maximum(self._behind, behind)
-        # How far behind in the worst of the windows that end here: it begins here, or goes on from the last round's.
-        self._window = np.maximum(self._window, 0.0) + self.shares
-        self._window[played] -= 1.0
-        self._worst_window = np.maximum(self._worst_window, self._window)
-        return np.flatnonzero(~self._within(behind, self._window)).tolist()
+        return np.flatnonzero(~self._within(behind)).tolist()
 
     @property
     def kept(self) -> bool:
         """Whether every promise has been kept so far."""
-        return bool(self._within(self._behind, self._worst_window).all())
+        return bool(self._within(self._behind).all())
 
     def report(self) -> "pd.DataFrame":
         """Return the plays of each arm and how far it was behind.
@@ -121,16 +110,15 @@ class Monitor:
         Returns
         -------
         pandas.DataFrame
-            A row for each arm: its `share`, its `plays`, the most whole plays by which it was `behind` since the start
-            and `in_round`, the first round of that (0 if it never was), the most by which it was behind in some rounds
-            in a row, `in_windows`, and whether what it was promised was `kept`.
+            A row for each arm: its `share`, its `plays`, the most whole plays by which it was `behind`, the first
+            round of that, `in_round` (0 if it never was), and whether its promise was `kept`.
 
         Examples
         --------
         >>> monitor = Monitor([0.5, 0.5])
         >>> late = [monitor.see([arm]) for arm in (0, 1, 1, 1)]
-        >>> monitor.report()["in_windows"].tolist()
-        [1.5, 0.5]
+        >>> monitor.report()["behind"].tolist()
+        [1, 0]
         """
         import pandas as pd  # here, as the import of the package must stay quick
 
@@ -140,18 +128,16 @@ class Monitor:
                 "plays": self.plays,
                 "behind": self._behind,
                 "in_round": self._in_round,
-                "in_windows": self._worst_window,
-                "kept": self._within(self._behind, self._worst_window),
+                "kept": self._within(self._behind),
             }
         ).rename_axis("arm")
 
     def __repr__(self) -> str:
-        kept = self._within(self._behind, self._worst_window)
+        kept = self._within(self._behind)
         return f"Monitor: {self.rounds:,} rounds, promises kept to {kept.sum()} of {kept.size} arms"
 
-    def _within(self, behind: NDArray[np.int64], window: NDArray[np.float64]) -> NDArray[np.bool_]:
-        allowed = math.inf if self.in_windows is None else self.in_windows
-        return (behind <= self.tolerance + _ROUNDING) & (window <= allowed + _ROUNDING)
+    def _within(self, behind: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return behind <= self.tolerance + _ROUNDING
 
 
 class Audit(NamedTuple):
@@ -209,20 +195,11 @@ def audit(
     >>> audit([3, 12, 29], rounds=30, share=0.1)
     Audit(due=3, late=[])
     """
-    own = _whole("plays", plays, 1, rounds)
+    own = checks.integers("plays", plays, 1, rounds)
     if any(later <= earlier for earlier, later in pairwise(own)):
         raise ValueError(f"plays must be rounds in their order, each once, not {checks.shown(own)}")
-    if not isinstance(share, Fraction):
-        share = Fraction(repr(checks.real("share", share, 0, 1, above=0)))
-    elif not 0 < share <= 1:
-        raise ValueError(f"share must be above 0 and at most 1, not {share}")
+    written = repr(checks.real("share", share, 0, 1, above=0))
+    share = share if isinstance(share, Fraction) else Fraction(written)
     due = math.floor(share * rounds)
     late = [j for j in range(1, due + 1) if j > len(own) or own[j - 1] > math.ceil(j / share)]
     return Audit(due, late)
-
-
-def _whole(name: str, values: Any, low: int, high: int) -> list[int]:
-    """Take a list of whole numbers."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable) or getattr(values, "shape", None) == ():
-        raise TypeError(f"{name} must be a list of whole numbers, not {checks.shown(values)}")
-    return [checks.integer(name, each, low, high) for each in values]

@@ -9,10 +9,9 @@ import threading
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -20,7 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks, files
 from fairlib._version import __version__
-from fairlib.checks import PositiveInt, checked
 from fairlib.core.contexts import ContextPolicy
 from fairlib.core.policy import Policy
 from fairlib.engine.agent import Agent
@@ -38,13 +36,14 @@ BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS made (how TEXT NOT NULL);  -- the arguments of the player, as JSON
 CREATE TABLE IF NOT EXISTS log (
     id INTEGER PRIMARY KEY,  -- the order in which it happened
-    what TEXT NOT NULL,      -- 'choice', 'reward' or 'forget'
-    round INTEGER NOT NULL,  -- of 'forget' the first that is still waited for
-    arm,                     -- its number or name; a choice of several arms has a row for each
+    what TEXT NOT NULL,      -- 'choice' or 'reward'
+    round INTEGER NOT NULL,
+    arm NOT NULL,            -- its number or name; a choice of several arms has a row for each
     chance REAL,             -- with which the arm was chosen
     contexts TEXT,           -- of a choice, as JSON, as are the groups
     members TEXT,
-    reward REAL
+    reward REAL,
+    UNIQUE (round, arm, what)
 );
 CREATE VIEW IF NOT EXISTS rounds AS
     SELECT choice.round, choice.arm, choice.chance AS propensity, choice.contexts AS features, feedback.reward
@@ -81,14 +80,6 @@ class Choice(NamedTuple):
     chances: tuple[float, ...]
 
 
-@dataclass
-class _Waiting:
-    """A round whose rewards are still to come: the chance of each arm, and the contexts of all arms."""
-
-    chances: dict[Any, float]
-    contexts: NDArray[np.float64] | None = None
-
-
 class Player:
     """A policy at work: `choose` says what to play, and `observe` takes the reward, which may come late or never.
 
@@ -103,7 +94,7 @@ class Player:
     ----------
     policy : Policy or ContextPolicy
         The policy.
-    arms : int or list of str, optional
+    arms : int or list, optional
         Number of arms K, or their names, by which they are then called throughout; needed unless the policy is made for
         some number.
     dimension : int, optional
@@ -176,7 +167,7 @@ class Player:
     def __init__(
         self,
         policy: AnyPolicy,
-        arms: int | Sequence[str] | None = None,
+        arms: int | Sequence[str | float] | None = None,
         *,
         dimension: int | None = None,
         groups: int = 1,
@@ -188,12 +179,13 @@ class Player:
         self.policy: Policy | ContextPolicy = checks.instance(
             "policy", policy, Policy | ContextPolicy, "a Policy or a ContextPolicy, such as ucb1()"
         )
-        self.plays = policy.plays
-        names = _names(arms)
-        self.rewards = _range(rewards)
-        number = arms if names is None else len(names)
+        self.plays, self.rewards = policy.plays, _range(rewards)
+        names = None if arms is None else checks.arm_names("arms", arms)
+        number = len(names) if names else None
         self._sizes = sizes = _sizes(policy, number, dimension, groups, horizon, self.rewards)
-        self._names: tuple[Any, ...] = names or tuple(range(sizes["K"]))
+        numbered = tuple(range(sizes["K"]))
+        self._names: tuple[Any, ...] = names or numbered
+        self._places = {each: place for place, each in enumerate(self._names)}
         self.arms, self.horizon = sizes["K"], sizes.get("T")
         bound = policy.bound_rule
         rule = bound.interpreted if policy.interpret else bound.ready(f"the rule of {policy.name!r}", 2)
@@ -201,19 +193,18 @@ class Player:
         origin = root(seed)
         self._rng, _ = streams(origin, 0)
         self._t = 0
-        self._waiting: dict[int, _Waiting] = {}
         self._lock = threading.RLock()
         self._read = 0  # the last row of the journal that has been played
-        where = None if journal is None else checks.path("journal", journal).absolute()
         made: dict[str, Any] = {
-            "arms": self.arms if names is None else list(names),
+            "arms": self.arms if self._names == numbered else list(self._names),
             "dimension": sizes.get("d"),
             "groups": sizes.get("G", 1),
             "horizon": self.horizon,
+            "rewards": list(self.rewards),
+            "seed": np.asarray(origin.entropy, object).tolist(),
+            "spawn_key": list(origin.spawn_key),
         }
-        made |= {"rewards": list(self.rewards), "seed": np.asarray(origin.entropy, object).tolist()}
-        made |= {"spawn_key": list(origin.spawn_key), "pool_size": origin.pool_size}
-        self._open(where, made)
+        self._open(None if journal is None else checks.path("journal", journal).absolute(), made)
 
     def choose(self, contexts: ArrayLike | None = None, groups: ArrayLike | None = None) -> Choice:
         """Choose the arms of the next round.
@@ -254,16 +245,16 @@ class Player:
             shown = members = None
             if self._agent.contextual:
                 shown, members = self._seen_contexts(contexts), self._members(groups)
-                if self._agent.history and self._waiting:
+                if self._agent.history and self._waiting(t - 1, t - 1):
                     raise ValueError(
                         f"policy {self.policy.name!r} remembers every round, so round {t - 1} must be observed before "
                         f"round {t} is chosen"
                     )
             elif contexts is not None or groups is not None:
                 raise TypeError(f"contexts and groups must be left out: policy {self.policy.name!r} takes none")
+            texts = [None if each is None else json.dumps(each.tolist()) for each in (shown, members)]
             with self._unless_it_fails():
                 choice = self._choose(shown, members)
-                texts = [None if each is None else json.dumps(each.tolist()) for each in (shown, members)]
                 pairs = zip(choice.arms, choice.chances, strict=True)
                 self._write(("choice", t, arm, chance, *texts, None) for arm, chance in pairs)
             self._record(choice, shown, members)
@@ -300,67 +291,32 @@ class Player:
         ValueError: round must be one that has been played, and none has; not 1
         """
         with self._turn():
-            if checks.integer("round", round, 1) > self._t:
+            round = checks.integer("round", round, 1)
+            if round > self._t:
                 last = f"the last was {self._t}" if self._t else "none has"
-                raise ValueError(f"round must be one that has been played, and {last}; not {checks.shown(round)}")
-            waiting = self._waiting.get(int(round))
-            if waiting is None:
-                raise ValueError(f"round must be one that waits for feedback: {round} has been observed, or forgotten")
+                raise ValueError(f"round must be one that has been played, and {last}; not {round}")
             low, high = self.rewards
             value = checks.real("reward", reward, low, high) + 0.0  # makes 0.0 of -0.0, as SQLite does
-            if arm is None and len(waiting.chances) > 1:
-                left = ", ".join(map(str, waiting.chances))
+            waiting = self._waiting(round, round).get(round, ())
+            left = ", ".join(map(repr, waiting))
+            if not waiting:
+                raise ValueError(f"round must be one that waits for feedback: {round} has been observed")
+            if arm is None and len(waiting) > 1:
                 raise ValueError(f"arm must be given, as several of round {round} wait for feedback: {left}")
-            which = next(iter(waiting.chances)) if arm is None else self._arm(arm)
-            if which not in waiting.chances:
-                left = ", ".join(map(str, waiting.chances))
-                raise ValueError(f"arm must be one of round {round} that waits for feedback ({left}), not {arm}")
-            self._write([("reward", int(round), which, None, None, None, value)])
-            self._learn(int(round), which, value)
-
-    @checked
-    def forget(self, before: PositiveInt) -> int:
-        """Give up waiting for feedback of early rounds, which is kept in memory until it comes.
-
-        Parameters
-        ----------
-        before : int
-            The first round that is still waited for.
-
-        Returns
-        -------
-        int
-            The number of rounds whose feedback is no longer waited for.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `before` is not a whole number of at least 1, or the policy remembers every round.
-        sqlite3.Error
-            If the journal can't be written.
-
-        Examples
-        --------
-        >>> import fairlib as fl
-        >>> player = fl.Player(fl.ucb1(), arms=2)
-        >>> for _ in range(3):
-        ...     choice = player.choose()
-        >>> player.forget(before=3), player.waiting
-        (2, {3: (0,)})
-        """
-        with self._turn():
-            if self._agent.history:
-                raise ValueError(f"policy {self.policy.name!r} remembers every round: each must be observed")
-            self._write([("forget", before, None, None, None, None, None)])
-            waited = len(self._waiting)
-            self._drop(before)
-            return waited - len(self._waiting)
+            named = isinstance(arm, str | numbers.Real) and not isinstance(arm, bool)
+            which = waiting[0] if arm is None else next((each for each in waiting if named and each == arm), None)
+            if which is None:
+                raise ValueError(
+                    f"arm must be one of round {round} that waits for feedback ({left}), not {checks.shown(arm)}"
+                )
+            self._write([("reward", round, which, None, None, None, value)])
+            self._learn(round, which, value)
 
     @property
     def waiting(self) -> dict[int, tuple[Any, ...]]:
-        """The rounds that wait for feedback, and their arms, as of this player's last call."""
+        """The rounds that wait for feedback, and their arms."""
         with self._lock:
-            return {t: tuple(each.chances) for t, each in self._waiting.items()}
+            return self._waiting(1, self._t)
 
     @property
     def seen(self) -> Seen:
@@ -369,12 +325,18 @@ class Player:
             return Seen(self._t + 1, self._agent.selected.copy(), self._agent.observed.copy(), self._agent.total.copy())
 
     def __repr__(self) -> str:
-        return f"Player({self.policy!r}, arms={self.arms}), {self._t} rounds played, {len(self._waiting)} waiting"
+        return f"Player({self.policy!r}, arms={self.arms}), {self._t} rounds played"
 
     def close(self) -> None:
         """Close the journal; the player can't be asked any more."""
         with self._lock:
             self._db.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Player can't be pickled or copied, as its journal is open: save it with player.save(path) and load it "
+            "with Player.load(path, policy), or open its journal with Player(..., journal=path)"
+        )
 
     def save(self, path: files.GivenPath) -> None:
         """Save the history to a file that is a journal itself, whole or not at all.
@@ -435,7 +397,7 @@ class Player:
         with _named(where), closing(sqlite3.connect(f"{where.as_uri()}?mode=ro", uri=True)) as saved:
             _check_format(saved)
             made = json.loads(saved.execute("SELECT how FROM made").fetchone()[0])
-            seed = SeedSequence(made.pop("seed"), spawn_key=made.pop("spawn_key"), pool_size=made.pop("pool_size"))
+            seed = SeedSequence(made.pop("seed"), spawn_key=made.pop("spawn_key"))
             player = cls(policy, **made, seed=seed)
             saved.backup(player._db)
             player._catch_up()
@@ -479,11 +441,9 @@ class Player:
             found = list(group)
             if what == "choice":
                 self._choose_again(t, found)
-            elif what == "reward":
+            else:
                 for row in found:
                     self._learn(t, row[3], row[7])
-            else:
-                self._drop(t)
             self._read = found[-1][0]
 
     def _choose_again(self, t: int, rows: list[Any]) -> None:
@@ -524,28 +484,25 @@ class Player:
         return Choice(self._t + 1, tuple([self._names[arm] for arm in arms]), tuple([p[arm] for arm in arms]))
 
     def _record(self, choice: Choice, shown: Any, members: Any) -> None:
-        """Let the agent count a round, and wait for its rewards."""
+        """Let the agent count a round."""
         self._t = choice.round
-        self._agent.record(choice.round, np.array([self._names.index(arm) for arm in choice.arms]), shown, members)
-        self._waiting[choice.round] = _Waiting(dict(zip(choice.arms, choice.chances, strict=True)), shown)
+        self._agent.record(choice.round, np.array([self._places[arm] for arm in choice.arms]), shown, members)
 
     def _learn(self, t: int, name: Any, reward: float) -> None:
-        """Let the agent learn a reward that was waited for."""
-        waiting = self._waiting[t]
-        chance, arm = waiting.chances.pop(name), self._names.index(name)
-        if not waiting.chances:
-            del self._waiting[t]
-        self._agent.observe(t, arm, reward, chance, None if waiting.contexts is None else waiting.contexts[arm])
+        """Let the agent learn the reward of a choice."""
+        asked = "SELECT chance, contexts FROM log WHERE round = ? AND arm = ? AND what = 'choice'"
+        (chance, contexts), arm = self._db.execute(asked, (t, name)).fetchone(), self._places[name]
+        context = None if contexts is None else np.array(json.loads(contexts)[arm])
+        self._agent.observe(t, arm, reward, chance, context)
 
-    def _drop(self, before: int) -> None:
-        """Wait no longer for the rewards of early rounds."""
-        self._waiting = {t: each for t, each in self._waiting.items() if t >= before}
-
-    def _arm(self, given: Any) -> Any:
-        """Take an arm by its number or name."""
-        if self._names[0] == 0:
-            return checks.integer("arm", given, 0, self.arms - 1)
-        return checks.choice("arm", given, self._names)
+    def _waiting(self, first: int, last: int) -> dict[int, tuple[Any, ...]]:
+        """Return the arms of some rounds that have a choice in the journal and no reward."""
+        asked = (
+            "SELECT round, arm FROM log WHERE round BETWEEN ? AND ? "
+            "GROUP BY round, arm HAVING count(*) = 1 ORDER BY min(id)"
+        )
+        rows = self._db.execute(asked, (first, last))
+        return {t: tuple(arm for _, arm in group) for t, group in groupby(rows, key=itemgetter(0))}
 
     def _seen_contexts(self, contexts: ArrayLike | None) -> NDArray[np.float64]:
         if contexts is None:
@@ -558,14 +515,10 @@ class Player:
     def _members(self, groups: ArrayLike | None) -> NDArray[np.int64]:
         if groups is None:
             return np.zeros(self.arms, np.int64)
-        given, number = checks.array("groups", groups, 1), self._sizes["G"]
-        if np.asarray(groups).dtype.kind not in "iu":
-            raise TypeError(f"groups must be whole numbers from 0 to {number - 1}, not {checks.shown(groups)}")
-        if given.shape != (self.arms,) or given.min() < 0 or given.max() >= number:
-            raise ValueError(
-                f"groups must be {self.arms} whole numbers from 0 to {number - 1}, not {checks.shown(groups)}"
-            )
-        return given.astype(np.int64)
+        given = checks.integers("groups", groups, 0, self._sizes["G"] - 1)
+        if len(given) != self.arms:
+            raise ValueError(f"groups must be {self.arms} whole numbers, one an arm, not {len(given)}")
+        return np.array(given, np.int64)
 
 
 def _check_format(db: sqlite3.Connection) -> None:
@@ -586,19 +539,6 @@ def _named(where: pathlib.Path | None) -> Iterator[None]:
         if where is None:
             raise
         raise ValueError(f"{where} must be the journal of this player: {error}") from error
-
-
-def _names(arms: Any) -> tuple[str, ...] | None:
-    """Take the names of the arms, or None if there is only their number."""
-    if arms is None or isinstance(arms, numbers.Number):
-        return None
-    names = tuple(
-        checks.text("the names of arms", each, empty=False)
-        for each in checks.rows("arms", arms, "a number or a list of names")
-    )
-    if not names or len(set(names)) < len(names):
-        raise ValueError(f"arms must be different names, at least one, not {checks.shown(arms)}")
-    return names
 
 
 def _sizes(
