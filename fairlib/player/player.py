@@ -260,7 +260,7 @@ class Player:
             self._record(choice, shown, members)
             return choice
 
-    def observe(self, round: int, reward: float, arm: int | str | None = None) -> None:
+    def observe(self, round: int, reward: float, arm: str | float | None = None) -> None:
         """Take the reward of an arm in a round.
 
         The policy learns from feedback in the order in which it is given.
@@ -271,7 +271,7 @@ class Player:
             The round, as `choose` named it.
         reward : float
             The reward of the arm, in the range `rewards`.
-        arm : int or str, optional
+        arm : int, str or float, optional
             The arm; it may be left out while one arm of that round waits for feedback.
 
         Raises
