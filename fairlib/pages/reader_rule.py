@@ -23,17 +23,16 @@ from fairlib.pages.translate import (
     _said,
 )
 
+# The kinds of the arguments that the engine hands to a rule on arms.
 KINDS: dict[str, Any] = {
     "t": WHOLE,
     "rng": CHANCE,
     **dict.fromkeys(("params", "state", "total", "rewards", "chances", "p"), Array(REAL, 1)),
     **dict.fromkeys(("selected", "observed", "cursors", "arms", "rounds"), Array(WHOLE, 1)),
 }
-"""The kinds of the arguments that the engine hands to a rule on arms."""
-
-
-LONGEST = 5_000
-"""Characters of the longest text that is read: a page reads it outside the worker that plays, and cannot stop."""
+_NATIVE: dict[str, Any] = {"math": "math", "np": "np", "array_slice": Native("$slice", Array(REAL, 1))}
+_LONGEST = 5_000  # characters of a text: a page reads it outside the worker that plays, and cannot stop
+_USUAL = {"math": None, "numpy": "np", "fairlib": "fl"}
 
 
 def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
@@ -55,7 +54,9 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
     try:
         rule = _read(text, functions, sizes, find)
         memory: list[Any] = []
-        given = [_given(rule, i, known["gives"], sizes, memory) for i in range(len(rule.args.args))]
+        asked = rule.args.args
+        defaults = dict(zip((each.arg for each in reversed(asked)), reversed(rule.args.defaults), strict=False))
+        given = [_given(each, defaults, known["gives"], sizes, memory) for each in asked]
         form = f"def flat({known['flat']}):"
         whole = Function("flat", f"{form}\n    return {rule.name}({', '.join(given)})", find)
         script = Script({name: Function(name, each, find) for name, each in known["draws"].items()}, careful=True)
@@ -66,7 +67,7 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
     except RefusedError as error:
         line, what = error.line, error.what
         if error.function not in ("", *functions):  # the called function does not know its argument
-            line = next((each.lineno for each in _calls(text) if _name(each.func) == error.function), 1)
+            line = next((line for caller, line in error.calls if caller in functions), 1)
             what = f"a call of {error.function} that gives it what it does not take"
         raise ValueError(f"line {line} of your rule: {what}") from None
     except RecursionError:
@@ -76,15 +77,8 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
     return {
         "script": f"$rule = (() => {{\n{known['drawn']}\n{script.text()}\n{answer}\n}})();",
         "memory": memory,
-        "readers": int(any(each.arg == "feedback" for each in rule.args.args)),
+        "readers": int(any(each.arg == "feedback" for each in asked)),
     }
-
-
-_NATIVE: dict[str, Any] = {"math": "math", "np": "np", "array_slice": Native("$slice", Array(REAL, 1))}
-
-
-def _calls(text: str) -> list[Any]:
-    return [each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Call)]
 
 
 def _name(node: Any) -> Any:
@@ -97,8 +91,8 @@ def _refuse(node: Any, what: str) -> NoReturn:
 
 def _read(text: str, functions: dict[str, Function], sizes: dict[str, Any], find: Callable[[str], Any]) -> Any:
     """Take the text apart into its functions and the sizes that it names; return the tree of the last function."""
-    if len(text) > LONGEST:
-        _refuse(None, f"a text of more than {LONGEST:,} characters")
+    if len(text) > _LONGEST:
+        _refuse(None, f"a text of more than {_LONGEST:,} characters")
     try:
         tree = ast.parse(text).body
     except SyntaxError as error:
@@ -127,13 +121,12 @@ def _read(text: str, functions: dict[str, Function], sizes: dict[str, Any], find
 
 def _check_import(node: Any) -> None:
     """Refuse an import that does not give something known its usual name."""
-    module = getattr(node, "module", None)
     for each in node.names:
-        usual = (
-            {"math": None, "numpy": "np", "fairlib": "fl"}.get(each.name, "") if isinstance(node, ast.Import) else None
-        )
-        known = isinstance(node, ast.Import) or module in ("typing", "numpy") or str(module).split(".")[0] == "fairlib"
-        if each.asname != usual or not known:
+        if isinstance(node, ast.Import):
+            known = each.asname == _USUAL.get(each.name, "")
+        else:
+            known = each.asname is None and str(node.module).split(".")[0] in ("typing", "numpy", "fairlib")
+        if not known:
             _refuse(node, f"an import of {each.name}, which it does not know by this name")
 
 
@@ -145,41 +138,26 @@ def _size(node: Any) -> Any:
     return getattr(said[1], "value", None) if len(said) == 2 else None
 
 
-def _given(rule: Any, i: int, gives: dict[str, str], sizes: dict[str, Any], memory: list[Any]) -> str:
+def _given(each: Any, defaults: Any, gives: dict[str, str], sizes: dict[str, Any], memory: list[Any]) -> str:
     """Return the expression of one of the rule's arguments in those of the flat function."""
-    each = rule.args.args[i]
     if each.arg in gives:
         return gives[each.arg]
     size = sizes.get(_name(each.annotation), _size(each.annotation))
-    if size is not None:
-        memory.append(size if size == "K" else _places(rule, each, size))
-        return f"array_slice(state, params, {2 * len(memory) - 2})"
-    return _setting(rule, each, gives)
-
-
-def _defaults(rule: Any) -> dict[str, Any]:
-    """Return the defaults of the rule's arguments by name."""
-    names = [each.arg for each in rule.args.args]
-    return dict(zip(reversed(names), reversed(rule.args.defaults), strict=False))
-
-
-def _places(rule: Any, each: Any, size: Any) -> int:
-    """Return the size of a piece of memory, a number or the name of a setting."""
-    value = getattr(_defaults(rule).get(size), "value", None) if isinstance(size, str) else size
-    if not isinstance(value, int) or not 1 <= value <= 1_000_000:
+    if size is None:
+        return _setting(each, defaults.get(each.arg), gives)
+    if isinstance(size, str) and size != "K":
+        size = getattr(defaults.get(size), "value", None)
+    if size != "K" and not (isinstance(size, int) and 1 <= size <= 1_000_000):
         _refuse(each, f"the size of {each.arg!r} must be K or a setting with a value from 1 to 1,000,000")
-    return value
+    memory.append(size)
+    return f"array_slice(state, params, {2 * len(memory) - 2})"
 
 
-def _setting(rule: Any, each: Any, gives: dict[str, str]) -> str:
+def _setting(each: Any, value: Any, gives: dict[str, str]) -> str:
     """Return the value of a setting, as a policy's settings are kept."""
-    value = _defaults(rule).get(each.arg)
     if value is None:
-        _refuse(
-            each,
-            f"{each.arg!r} is not known: a rule may ask for {', '.join(gives)}, for memory, as {each.arg}: PerArm "
-            f"or Number, and for a setting with a value, as {each.arg}=0.1",
-        )
+        known = f"a rule may ask for {', '.join(gives)}, for memory, as {each.arg}: PerArm or Number"
+        _refuse(each, f"{each.arg!r} is not known: {known}, and for a setting with a value, as {each.arg}=0.1")
     said, sign = _name(each.annotation), 1
     if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
         value, sign = value.operand, -1

@@ -9,23 +9,13 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, NoReturn
 
+# The kinds of values; those of arrays and tuples are below.
 WHOLE = "whole"
-"""The kind of a whole number."""
-
-REAL = "real"
-"""The kind of any number."""
-
-TRUTH = "truth"
-"""The kind of True and False."""
-
-NOTHING = "nothing"
-"""The kind of the value that a function without an answer returns."""
-
-CHANCE = "chance"
-"""The kind of a random generator."""
-
-MAYBE = "whole or nothing"
-"""The kind of the value of a rule that returns an arm, or fills p."""
+REAL = "real"  # any number
+TRUTH = "truth"  # True and False
+NOTHING = "nothing"  # what a function without an answer returns
+CHANCE = "chance"  # a random generator
+MAYBE = "whole or nothing"  # of a rule that returns an arm, or fills p
 
 
 class Array(NamedTuple):
@@ -77,7 +67,7 @@ class RefusedError(ValueError):
     def __init__(self, function: str, line: int, what: str) -> None:
         super().__init__(f"line {line} of {function!r}: {what}")
         self.function, self.line, self.what = function, line, what
-        self.calls: list[tuple[str, int]] = []  # on the way to there: by which functions, in which lines
+        self.calls: list[tuple[str, int]] = []  # on the way to there, from its end: in which functions and lines
 
 
 class Script:
@@ -87,19 +77,15 @@ class Script:
         self.methods, self.careful = methods, careful
         self._known: dict[Any, Native] = {}
         self._texts: dict[str, str] = {}
-        self._calls: dict[str, set[str]] = {}
-        self._roots: list[str] = []
         self._under_way: list[Any] = []
         self.visits = self.depth = 0
 
     def add(self, function: Function, kinds: Iterable[Any]) -> Native:
         """Translate a function, and what it calls."""
         self.visits = self.depth = 0
-        made = self._call(function, tuple(kinds))
-        self._roots.append(made.name)
-        return made
+        return self.call(function, tuple(kinds))
 
-    def _call(self, function: Function, kinds: tuple[Any, ...]) -> Native:
+    def call(self, function: Function, kinds: tuple[Any, ...]) -> Native:
         """Translate a function for kinds of its arguments, unless it has been."""
         key = (function, kinds)
         if key not in self._known:
@@ -112,20 +98,13 @@ class Script:
             while self._texts.get(f"{function.name}${i}", body.text) != body.text:
                 i += 1
             name = f"{function.name}${i}"  # with a sign that no name of Python has
-            self._texts[name], self._calls[name] = body.text, body.calls
+            self._texts[name] = body.text
             self._known[key] = Native(name, body.returns)
         return self._known[key]
 
     def text(self) -> str:
         """Return the functions that were added, and those that they call."""
-        wanted: dict[str, None] = {}
-        waiting = list(self._roots)
-        while waiting:
-            name = waiting.pop()
-            if name not in wanted:
-                wanted[name] = None
-                waiting += sorted(self._calls.get(name, ()))
-        return "\n".join(f"function {name}{self._texts[name]}" for name in sorted(wanted) if name in self._texts)
+        return "\n".join(f"function {name}{text}" for name, text in sorted(self._texts.items()))
 
 
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"}
@@ -170,32 +149,29 @@ class _Body:
     """The body of one function for one list of kinds of arguments."""
 
     def __init__(self, script: Script, function: Function, kinds: tuple[Any, ...]) -> None:
-        self.script, self.function, self.calls = script, function, set[str]()
+        self.script, self.function = script, function
         tree = self._definition()
         names = [each.arg for each in [*tree.args.posonlyargs, *tree.args.args]]
-        if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs:
-            self._refuse(tree, "arguments that are not named one by one")
+        starred = tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs
+        self._only_if(not starred, tree, "arguments that are not named one by one")
         defaults = [None] * (len(names) - len(tree.args.defaults)) + list(tree.args.defaults)
-        if len(kinds) > len(names) or any(each is None for each in defaults[len(kinds) :]):
-            self._refuse(tree, f"it takes {len(names)} arguments, not {len(kinds)}")
+        fit = len(kinds) <= len(names) and None not in defaults[len(kinds) :]
+        self._only_if(fit, tree, f"it takes {len(names)} arguments, not {len(kinds)}")
         self.kinds: dict[str, Any] = {}  # of the names that are set in it
         self.names: set[str] = set()
         given = [self._of(each) for each in defaults[len(kinds) :]]
-        if any(kind not in (WHOLE, REAL, TRUTH) for _, kind in given):
-            self._refuse(tree, "a default that is no number")
+        self._only_if({kind for _, kind in given} <= {WHOLE, REAL, TRUTH}, tree, "a default that is no number")
         texts = [""] * len(kinds) + [f" = {text}" for text, _ in given]
         self.kinds = dict(zip(names, [*kinds, *(kind for _, kind in given)], strict=True))
         written = (each for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
-        self.names = {*names, *(each.id for each in written)}
+        self.given, self.names = set(names), {*names, *(each.id for each in written)}
         self.returns: Any = None
         before = None
         while before != (dict(self.kinds), self.returns):  # the kind of a name may only be known further down
             before = dict(self.kinds), self.returns
             self.counter, self.held = 0, list[str]()
-            self.sure = set(names)  # names that are set whichever way led here; "" where no way leads
-            self.calls.clear()
             lines = self._block(tree.body)
-            if "" not in self.sure:
+            if not _always_returns(tree.body):
                 self._leave(tree, NOTHING)
         local = [*(f"{each}$" for each in sorted({*self.kinds} - {*names})), *self.held]
         declared = [f"  let {', '.join(local)};"] if local else []
@@ -214,6 +190,11 @@ class _Body:
     def _refuse(self, node: Any, what: str) -> NoReturn:
         raise RefusedError(self.function.name, self.function.line + getattr(node, "lineno", 1), what)
 
+    def _only_if(self, fits: Any, node: Any, what: str) -> None:
+        """Refuse a part of a function unless it fits."""
+        if not fits:
+            self._refuse(node, what)
+
     def _strange(self, node: Any) -> Any:
         return self._refuse(node, f"{_word(node)}, which it does not know")
 
@@ -221,10 +202,8 @@ class _Body:
         """Return the lines of a statement, or the text and the kind of an expression."""
         self.script.visits += 1
         self.script.depth += 1
-        if self.script.visits > _VISITS:
-            self._refuse(node, "the rest of a text that is too long")
-        if self.script.depth > _DEPTH:
-            self._refuse(node, f"more than {_DEPTH} parts, each within the one before")
+        self._only_if(self.script.visits <= _VISITS, node, "the rest of a text that is too long")
+        self._only_if(self.script.depth <= _DEPTH, node, f"more than {_DEPTH} parts, each within the one before")
         made: Any = getattr(self, f"_of_{type(node).__name__.lower()}", self._strange)(node)
         self.script.depth -= 1
         return made
@@ -249,25 +228,20 @@ class _Body:
     def _of_expr(self, node: Any) -> list[str]:
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             return []  # a docstring
-        if not isinstance(node.value, ast.Call):
-            self._refuse(node, "a value that is not used")
+        self._only_if(isinstance(node.value, ast.Call), node, "a value that is not used")
         return [f"{self._of(node.value)[0]};"]
 
     def _of_pass(self, node: Any) -> list[str]:
         return []
 
     def _of_break(self, node: Any) -> list[str]:
-        self.sure = {*self.names, ""}
-        return ["break;"]
+        return [f"{_word(node)};"]
 
-    def _of_continue(self, node: Any) -> list[str]:
-        self.sure = {*self.names, ""}
-        return ["continue;"]
+    _of_continue = _of_break
 
     def _of_return(self, node: Any) -> list[str]:
         text, kind = ("", NOTHING) if node.value is None else self._of(node.value)
         self._leave(node, kind)
-        self.sure = {*self.names, ""}
         return [f"return {text};"]
 
     def _leave(self, node: Any, kind: Any) -> None:
@@ -279,51 +253,36 @@ class _Body:
         self.returns = joined
 
     def _of_if(self, node: Any) -> list[str]:
-        test, before = self._truth(node.test), set(self.sure)
-        body, after = self._block(node.body), self.sure
-        self.sure = before
+        test, body = self._truth(node.test), self._block(node.body)
         other = ["} else {", *self._block(node.orelse)] if node.orelse else []
-        self.sure &= after
         return [f"if ({test}) {{", *body, *other, "}"]
 
     def _of_while(self, node: Any) -> list[str]:
-        test, before = self._truth(node.test), set(self.sure)
-        lines = self._loop(node, f"while ({test}) {{", [])
-        ends = not getattr(node.test, "value", False) or _breaks(node.body)
-        self.sure = before if ends else {*self.names, ""}
-        return lines
+        return self._loop(node, f"while ({self._truth(node.test)}) {{", [])
 
     def _loop(self, node: Any, head: str, first: list[str]) -> list[str]:
-        if node.orelse:
-            self._refuse(node, "else after a loop")
+        self._only_if(not node.orelse, node, "else after a loop")
         return [head, *first, *self._block(node.body), "}"]
 
     def _of_for(self, node: Any) -> list[str]:
-        it, i, before = node.iter, self._new(), set(self.sure)
-        if not isinstance(node.target, ast.Name):
-            self._refuse(node, "a loop over anything but one name")
+        it, i = node.iter, self._new()
+        self._only_if(isinstance(node.target, ast.Name), node, "a loop over anything but one name")
         first = [f"  {node.target.id}$ = {i};"]
         if isinstance(it, ast.Tuple) and it.elts:
             each = [self._of(part) for part in it.elts]
             for _, kind in each:
                 self._bind(node.target, node.target.id, kind)
-            lines = self._loop(node, f"for (const {i} of [{', '.join(text for text, _ in each)}]) {{", first)
-            self.sure = {*before, node.target.id}
-            return lines
-        if not (isinstance(it, ast.Call) and self._built_in_name(it.func) == "range" and not it.keywords):
-            self._refuse(node, "a loop over anything but range(...)")
-        if not 1 <= len(it.args) <= 3:
-            self._refuse(node, f"range of {len(it.args)} things")
+            return self._loop(node, f"for (const {i} of [{', '.join(text for text, _ in each)}]) {{", first)
+        counts = isinstance(it, ast.Call) and self._built_in_name(it.func) == "range" and not it.keywords
+        self._only_if(counts, node, "a loop over anything but range(...)")
+        self._only_if(1 <= len(it.args) <= 3, node, f"range of {len(it.args)} things")
         start, stop = ["0", *(self._number(each, WHOLE) for each in it.args[:2])][-2:]
-        step = _whole(it.args[2]) if len(it.args) == 3 else 1
-        if not step:
-            self._refuse(node, "a loop whose step is not written as a whole number")
+        step: Any = _whole(it.args[2]) if len(it.args) == 3 else 1
+        self._only_if(step, node, "a loop whose step is not written as a whole number")
         self._bind(node.target, node.target.id, WHOLE)
         end, sign = self._new(), ">" if step < 0 else "<"
         # The name keeps its last value after the loop, and the end is looked at once, as in Python.
-        lines = self._loop(node, f"for (let {i} = {start}, {end} = {stop}; {i} {sign} {end}; {i} += {step}) {{", first)
-        self.sure = before
-        return lines
+        return self._loop(node, f"for (let {i} = {start}, {end} = {stop}; {i} {sign} {end}; {i} += {step}) {{", first)
 
     def _of_assign(self, node: Any) -> list[str]:
         text, kind = self._of(node.value)
@@ -332,19 +291,16 @@ class _Body:
         return self._hold(text, [(each, "", kind) for each in node.targets])
 
     def _of_annassign(self, node: Any) -> list[str]:
-        return (
-            self._assign(node.target, *self._of(node.value))
-            if node.value
-            else self._refuse(node, "a name without a value")
-        )
+        self._only_if(node.value, node, "a name without a value")
+        return self._assign(node.target, *self._of(node.value))
 
     def _assign(self, target: Any, text: str, kind: Any) -> list[str]:
         if not isinstance(target, ast.Tuple):
             looks = [each for each in ast.walk(target) if isinstance(each, ast.Subscript | ast.Call)]
             # The value comes before its place, as in Python, if finding the place takes more than a name.
             return self._hold(text, [(target, "", kind)]) if len(looks) > 1 else self._put(target, text, kind)
-        if not isinstance(kind, Several) or len(kind.each) != len(target.elts):
-            self._refuse(target, f"{len(target.elts)} names for {_said(kind)}")
+        fit = isinstance(kind, Several) and len(kind.each) == len(target.elts)
+        self._only_if(fit, target, f"{len(target.elts)} names for {_said(kind)}")
         return self._hold(text, [(to, f"[{i}]", kind.each[i]) for i, to in enumerate(target.elts)])
 
     def _hold(self, text: str, puts: list[tuple[Any, str, Any]]) -> list[str]:
@@ -357,55 +313,54 @@ class _Body:
         if isinstance(target, ast.Name):
             self._bind(target, target.id, kind)
             return [f"{target.id}$ = {text};"]
-        if not isinstance(target, ast.Subscript):
-            self._refuse(target, f"a value given to {_word(target)}")
+        self._only_if(isinstance(target, ast.Subscript), target, f"a value given to {_word(target)}")
         place, there = self._of(target)
         one = kind.of if isinstance(kind, Array) else kind
         if isinstance(there, Array):
-            if one not in (WHOLE, REAL) or (isinstance(kind, Array) and kind.axes != there.axes):
-                self._refuse(target, f"{_said(kind)} put where {_said(there)} is")
-        elif kind not in (WHOLE, REAL, TRUTH):
-            self._refuse(target, f"{_said(kind)} put into an array of numbers")
-        if one == REAL and WHOLE in (there, getattr(there, "of", None)):
-            self._refuse(target, "a number that may not be whole, put into an array of whole ones")
+            fit = one in (WHOLE, REAL) and (not isinstance(kind, Array) or kind.axes == there.axes)
+            self._only_if(fit, target, f"{_said(kind)} put where {_said(there)} is")
+        else:
+            self._need(target, kind)
+        self._keeps_whole(target, getattr(there, "of", there), one)
         if isinstance(there, Array):
             return [f"$put({place}, {text});"]
         return [f"{place} = {'+' if kind == TRUTH else ''}{text};"]
 
+    def _keeps_whole(self, node: Any, there: Any, kind: Any) -> None:
+        fit = there != WHOLE or kind != REAL
+        self._only_if(fit, node, "a number that may not be whole, put into an array of whole ones")
+
     def _bind(self, node: Any, name: str, kind: Any) -> None:
-        if kind == NOTHING:
-            self._refuse(node, f"{_said(kind)} given the name {name!r}")
+        self._only_if(kind != NOTHING, node, f"{_said(kind)} given the name {name!r}")
         self._value(node, kind)
         joined = _joined(self.kinds.get(name), kind)
         if joined is None:
-            self._refuse(
-                node, f"{name!r} stands for {_said(self.kinds[name])} in one place, and for {_said(kind)} in another"
-            )
+            one, other = _said(self.kinds[name]), _said(kind)
+            self._refuse(node, f"{name!r} stands for {one} in one place, and for {other} in another")
         self.kinds[name] = joined
-        self.sure.add(name)
 
     def _of_augassign(self, node: Any) -> list[str]:
         (place, there), value = self._of(node.target), self._of(node.value)
         if isinstance(node.target, ast.Name):
             return self._put(node.target, *self._operation(node, (place, there), value))
         sign = _SIGNS.get(type(node.op))
-        if there not in (WHOLE, REAL) or sign not in ("+", "-", "*", "/"):
-            self._refuse(node, f"{sign}= on {_said(there)}" if sign else "an operator that it does not know")
+        self._only_if(sign, node, "an operator that it does not know")
+        fit = there in (WHOLE, REAL) and sign in ("+", "-", "*", "/")
+        self._only_if(fit, node, f"{sign}= on {_said(there)}")
         self._need(node, value[1])
-        if there == WHOLE and (sign == "/" or value[1] == REAL):
-            self._refuse(node, "a number that may not be whole, put into an array of whole ones")
+        self._keeps_whole(node, there, REAL if sign == "/" else value[1])
         return [f"{self._exact(f'{place} {sign}= {value[0]}', there)};"]
 
     # Expressions.
 
     def _value(self, node: Any, kind: Any) -> None:
         """Refuse a function, a module, and what is of no kind."""
-        if kind in (None, "math", "np") or isinstance(kind, Function | Native | Made):
-            self._refuse(node, f"{_said(kind)} as a value")
+        no_value = kind in (None, "math", "np") or isinstance(kind, Function | Native | Made)
+        self._only_if(not no_value, node, f"{_said(kind)} as a value")
 
     def _need(self, node: Any, kind: Any, wanted: Any = REAL) -> None:
-        if kind not in ((WHOLE, TRUTH) if wanted == WHOLE else (WHOLE, REAL, TRUTH)):
-            self._refuse(node, f"{_said(kind)} where {_said(wanted)} is needed")
+        fit = kind in (WHOLE, TRUTH) or (kind, wanted) == (REAL, REAL)
+        self._only_if(fit, node, f"{_said(kind)} where {_said(wanted)} is needed")
 
     def _number(self, node: Any, wanted: Any = REAL) -> str:
         text, kind = self._of(node)
@@ -418,9 +373,8 @@ class _Body:
         return self._true(node, *self._of(node))
 
     def _true(self, node: Any, text: str, kind: Any) -> str:
-        if kind == TRUTH:
-            return text
-        return f"({text} !== 0)" if kind in (WHOLE, REAL) else self._refuse(node, f"{_said(kind)} as a condition")
+        self._only_if(kind in (WHOLE, REAL, TRUTH), node, f"{_said(kind)} as a condition")
+        return text if kind == TRUTH else f"({text} !== 0)"
 
     def _both(self, node: Any, texts: list[str]) -> str:
         return f"({(' && ' if isinstance(node.op, ast.And) else ' || ').join(texts)})"
@@ -428,10 +382,9 @@ class _Body:
     def _of_name(self, node: Any) -> tuple[str, Any]:
         name = node.id
         if name in self.kinds:
-            asked = self.script.careful and name not in self.sure
+            asked = self.script.careful and name not in self.given
             return f"$known({name}$)" if asked else f"{name}$", self.kinds[name]
-        if name in self.names:
-            self._refuse(node, f"{name!r}, which has no value yet")
+        self._only_if(name not in self.names, node, f"{name!r}, which has no value yet")
         try:
             value = self.function.find(name)
         except KeyError:
@@ -441,16 +394,15 @@ class _Body:
     def _of_constant(self, node: Any) -> tuple[str, Any]:
         if node.value is None:
             return "undefined", NOTHING
-        if not isinstance(node.value, int | float):
-            self._refuse(node, f"{node.value!r}, which is no number")
+        self._only_if(isinstance(node.value, int | float), node, f"{node.value!r}, which is no number")
         return self._written(node, node.value)
 
     def _written(self, node: Any, value: float) -> tuple[str, Any]:
         """Return the text and the kind of a number, or of True or False."""
         if isinstance(value, bool):
             return str(value).lower(), TRUTH
-        if isinstance(value, int) and abs(value) >= 2**53:
-            self._refuse(node, "a whole number of more than 53 bits")
+        exact = not isinstance(value, int) or abs(value) < 2**53
+        self._only_if(exact, node, "a whole number of more than 53 bits")
         if value != value or value in (float("inf"), -float("inf")):
             return "NaN" if value != value else "Infinity" if value > 0 else "(-Infinity)", REAL
         said, kind = (repr(int(value)), WHOLE) if isinstance(value, int) else (repr(float(value)), REAL)
@@ -468,24 +420,22 @@ class _Body:
     def _operation(self, node: Any, one: tuple[str, Any], other: tuple[str, Any]) -> tuple[str, Any]:
         """Return the text and the kind of an operation on two values."""
         (a, left), (b, right) = one, other
-        if isinstance(left, Array) or isinstance(right, Array):
-            self._refuse(node, "arithmetic on a whole array: write the loop")
+        whole_array = isinstance(left, Array) or isinstance(right, Array)
+        self._only_if(not whole_array, node, "arithmetic on a whole array: write the loop")
         self._need(node, left)
         self._need(node, right)
         kind, sign = REAL if REAL in (left, right) else WHOLE, _SIGNS.get(type(node.op))
         if isinstance(node.op, ast.BitAnd) and kind == WHOLE:
             # The engine's masks have fewer than 32 bits.
             return f"Number(BigInt({a}) & BigInt({b}))" if self.script.careful else f"({a} & {b})", WHOLE
-        if sign is None:
-            self._refuse(node, "an operator that it does not know")
+        self._only_if(sign, node, "an operator that it does not know")
         if sign in ("//", "%"):
-            if kind != WHOLE:
-                self._refuse(node, f"{sign} of numbers that may not be whole")
+            self._only_if(kind == WHOLE, node, f"{sign} of numbers that may not be whole")
             b = f"$divisor({b})" if self.script.careful else b
             return self._exact(f"Math.floor({a} / {b})" if sign == "//" else f"$rest({a}, {b})", WHOLE), WHOLE
         if sign == "**":
-            if kind == WHOLE and not b.isdigit():
-                self._refuse(node, "a power of whole numbers, which may be none: write 2.0, say")
+            fit = kind == REAL or b.isdigit()
+            self._only_if(fit, node, "a power of whole numbers, which may be none: write 2.0, say")
             return self._exact(f"$pow({a}, {b})", kind), kind
         return (f"({a} / {b})", REAL) if sign == "/" else (self._exact(f"({a} {sign} {b})", kind), kind)
 
@@ -496,8 +446,7 @@ class _Body:
     def _of_unaryop(self, node: Any) -> tuple[str, Any]:
         if isinstance(node.op, ast.Not):
             return f"!{self._truth(node.operand)}", TRUTH
-        if isinstance(node.op, ast.Invert):
-            self._refuse(node, "an operator that it does not know")
+        self._only_if(not isinstance(node.op, ast.Invert), node, "an operator that it does not know")
         text, kind = self._of(node.operand)
         self._need(node, kind)
         kind = REAL if kind == REAL else WHOLE
@@ -506,8 +455,7 @@ class _Body:
     def _of_boolop(self, node: Any) -> tuple[str, Any]:
         each = [self._of(part) for part in node.values]
         for part, (_, kind) in zip(node.values, each, strict=True):
-            if kind != TRUTH:
-                self._refuse(part, f"'and' or 'or' of {_said(kind)}, as a value")
+            self._only_if(kind == TRUTH, part, f"'and' or 'or' of {_said(kind)}, as a value")
         return self._both(node, [text for text, _ in each]), TRUTH
 
     def _of_compare(self, node: Any) -> tuple[str, Any]:
@@ -528,8 +476,7 @@ class _Body:
     def _of_ifexp(self, node: Any) -> tuple[str, Any]:
         test, (one, kind), (other, last) = self._truth(node.test), self._of(node.body), self._of(node.orelse)
         joined = _joined(kind, last)
-        if joined is None:
-            self._refuse(node, f"{_said(kind)} or {_said(last)}")
+        self._only_if(joined, node, f"{_said(kind)} or {_said(last)}")
         self._value(node, joined)
         return f"({test} ? {one} : {other})", joined
 
@@ -537,8 +484,7 @@ class _Body:
         each = [self._of(part) for part in node.elts]
         for _, kind in each:
             self._value(node, kind)
-            if isinstance(kind, Several):
-                self._refuse(node, "a tuple in a tuple")
+            self._only_if(not isinstance(kind, Several), node, "a tuple in a tuple")
         return f"[{', '.join(text for text, _ in each)}]", Several(tuple(kind for _, kind in each))
 
     def _of_attribute(self, node: Any) -> tuple[str, Any]:
@@ -549,14 +495,12 @@ class _Body:
             return "", Native(f"{kind}.{node.attr}", None)
         if isinstance(kind, Record):
             inside = dict(kind.fields)
-            if node.attr not in inside:
-                self._refuse(node, f"{node.attr!r}, which {kind.name} has not; it has {', '.join(inside)}")
+            unknown = f"{node.attr!r}, which {kind.name} has not; it has {', '.join(inside)}"
+            self._only_if(node.attr in inside, node, unknown)
             return f"{text}.{node.attr}", inside[node.attr]
         if kind == CHANCE:
-            if node.attr not in self.script.methods:
-                self._refuse(
-                    node, f"rng.{node.attr}, which it does not know; it knows {', '.join(self.script.methods)}"
-                )
+            unknown = f"rng.{node.attr}, which it does not know; it knows {', '.join(self.script.methods)}"
+            self._only_if(node.attr in self.script.methods, node, unknown)
             return text, self.script.methods[node.attr]
         if isinstance(kind, Array) and node.attr == "size" and kind.axes == 1:
             return f"{text}.length", WHOLE
@@ -568,18 +512,15 @@ class _Body:
         text, kind = self._of(node.value)
         if isinstance(kind, Several):
             part: Any = getattr(node.slice, "value", None)
-            if type(part) is not int or part not in range(len(kind.each)):
-                self._refuse(node, "a part of a tuple that is not named by its number")
+            fit = type(part) is int and part in range(len(kind.each))
+            self._only_if(fit, node, "a part of a tuple that is not named by its number")
             return f"{text}[{part}]", kind.each[part]
-        if not isinstance(kind, Array):
-            self._refuse(node, f"a part of {_said(kind)}")
+        self._only_if(isinstance(kind, Array), node, f"a part of {_said(kind)}")
         axes, taken = kind.axes, 0
         for each in node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]:
-            if taken >= axes:
-                self._refuse(node, f"more places than {_said(kind)} has axes")
+            self._only_if(taken < axes, node, f"more places than {_said(kind)} has axes")
             if isinstance(each, ast.Slice):
-                if each.step is not None or taken:
-                    self._refuse(node, "a slice with a step, or after another")
+                self._only_if(each.step is None and not taken, node, "a slice with a step, or after another")
                 ends = [self._place(part) if part else None for part in (each.lower, each.upper)]
                 inside = ", ".join([ends[0] or "0", *([ends[1]] if ends[1] else [])])
                 text, taken = f"{text}.{'subarray' if axes == 1 else 'slice'}({inside})", taken + 1
@@ -594,8 +535,7 @@ class _Body:
 
     def _place(self, node: Any) -> str:
         text, kind = self._of(node)
-        if kind != WHOLE:  # NumPy takes True for a new axis
-            self._refuse(node, f"{_said(kind)} where a whole number is needed")
+        self._only_if(kind == WHOLE, node, f"{_said(kind)} where a whole number is needed")  # True is a new axis
         return str(text)
 
     def _built_in_name(self, node: Any) -> str | None:
@@ -619,42 +559,37 @@ class _Body:
         text, called = self._of(node.func)
         if isinstance(called, Native) and called.name.startswith(("math.", "np.")):
             return self._of_module(node, *called.name.split("."))
-        if node.keywords or any(isinstance(each, ast.Starred) for each in node.args):
-            self._refuse(node, "an argument by its name")
+        self._only_if(not node.keywords, node, "an argument by its name")
         given = [self._of(each) for each in node.args]
         if isinstance(node.func, ast.Attribute) and called in self.script.methods.values():
-            if given and isinstance(called, Native):
-                self._refuse(node, f"rng.{node.func.attr} of {len(given)} things")
+            fit = not given or isinstance(called, Function)
+            self._only_if(fit, node, f"rng.{node.func.attr} of {len(given)} things")
             given = [(text, CHANCE), *given]
         texts, kinds = [each for each, _ in given], tuple(kind for _, kind in given)
         if isinstance(called, Made):
-            if len(given) != len(called.fields):
-                self._refuse(node, f"{called.name} has {len(called.fields)} parts, not {len(given)}")
+            fit = len(given) == len(called.fields)
+            self._only_if(fit, node, f"{called.name} has {len(called.fields)} parts, not {len(given)}")
             inside = [f"{field}: {each}" for field, each in zip(called.fields, texts, strict=True) if each]
             return f"{{{', '.join(inside)}}}", Record(called.name, tuple(zip(called.fields, kinds, strict=True)))
         if isinstance(called, Function):
             try:
-                called = self.script._call(called, kinds)
+                called = self.script.call(called, kinds)
             except RefusedError as error:
                 error.calls.append((self.function.name, self.function.line + node.lineno))
                 raise
         elif not isinstance(called, Native):
             self._refuse(node, f"a call of {_said(called)}")
-        self.calls.add(called.name)
         return f"{called.name}({', '.join(each or '0' for each in texts)})", called.returns
 
     def _built_in(self, node: Any, name: str) -> tuple[str, Any]:
-        if node.keywords:
-            self._refuse(node, "an argument by its name")
-        if name in ("max", "min") and len(node.args) < 2:
-            self._refuse(node, f"{name} of one thing: write the loop")
-        if name not in ("max", "min") and len(node.args) != (2 if name == "pow" else 1):
-            self._refuse(node, f"{name} of {len(node.args)} things")
+        self._only_if(not node.keywords, node, "an argument by its name")
+        number, extreme = len(node.args), name in ("max", "min")
+        self._only_if(not extreme or number > 1, node, f"{name} of one thing: write the loop")
+        self._only_if(extreme or number == (2 if name == "pow" else 1), node, f"{name} of {number} things")
         given = [self._of(each) for each in node.args]
         texts, kinds = [text for text, _ in given], [kind for _, kind in given]
         if name == "len":
-            if not isinstance(kinds[0], Array):
-                self._refuse(node, f"len of {_said(kinds[0])}")
+            self._only_if(isinstance(kinds[0], Array), node, f"len of {_said(kinds[0])}")
             return f"{texts[0]}.length", WHOLE
         if name == "bool":
             return self._true(node, *given[0]), TRUTH
@@ -663,7 +598,7 @@ class _Body:
         if name == "pow":
             return f"$pow({', '.join(texts)})", REAL
         text, kind = given[0]
-        if name in ("max", "min"):
+        if extreme:
             for other, last in given[1:]:
                 text, kind = f"${name}({text}, {other})", _joined(kind, last)
             return text, kind
@@ -676,15 +611,13 @@ class _Body:
     def _of_module(self, node: Any, module: str, name: str) -> tuple[str, Any]:
         if module == "np" and name in _OF_ARRAYS and node.args:
             return self._of_arrays(node, name)
-        if node.keywords:
-            self._refuse(node, "an argument by its name")
-        if name not in (known := _MATH if module == "math" else _NUMPY):
-            self._refuse(node, f"{module}.{name}, which it does not know")
+        self._only_if(not node.keywords, node, "an argument by its name")
+        known = _MATH if module == "math" else _NUMPY
+        self._only_if(name in known, node, f"{module}.{name}, which it does not know")
         (number, text, kind), given = known[name], [self._of(each) for each in node.args]
-        if any(isinstance(each, Array) for _, each in given):
-            self._refuse(node, f"{module}.{name} of a whole array: write the loop")
-        if len(given) != number:
-            self._refuse(node, f"{module}.{name} of {len(given)} numbers")
+        whole_array = any(isinstance(each, Array) for _, each in given)
+        self._only_if(not whole_array, node, f"{module}.{name} of a whole array: write the loop")
+        self._only_if(len(given) == number, node, f"{module}.{name} of {len(given)} numbers")
         for _, each in given:
             self._need(node, each)
         return self._exact(text.format(", ".join(each for each, _ in given)), kind), kind
@@ -695,50 +628,55 @@ class _Body:
         said = [ast.unparse(each) for each in (*more, *node.keywords)]
         if name in ("zeros", "empty"):
             shape = first.elts if isinstance(first, ast.Tuple) else [first]
-            if not 1 <= len(shape) <= 3:
-                self._refuse(node, f"an array with {len(shape)} axes")
-            if said not in ([], ["float"], ["np.float64"], ["int"], ["np.int64"]):
-                self._refuse(node, f"an array of {', '.join(said)}")
+            self._only_if(1 <= len(shape) <= 3, node, f"an array with {len(shape)} axes")
+            known = said in ([], ["float"], ["np.float64"], ["int"], ["np.int64"])
+            self._only_if(known, node, f"an array of {', '.join(said)}")
             kind = Array(WHOLE if "int" in "".join(said) else REAL, len(shape))
             return f"$zeros({', '.join(self._number(each, WHOLE) for each in shape)})", kind
         if name == "argsort":
-            if said != ["kind='mergesort'"]:
-                self._refuse(
-                    node, "np.argsort without kind='mergesort', which leaves open what becomes of equal numbers"
-                )
+            open_ended = "np.argsort without kind='mergesort', which leaves open what becomes of equal numbers"
+            self._only_if(said == ["kind='mergesort'"], node, open_ended)
             return f"$sorted({self._sortable(node, first)})", Array(WHOLE, 1)
         text, kind = self._of(first)
         of_list = isinstance(kind, Array) and kind.axes == 1
         if of_list and name == "argmax" and not said:
             return f"$largest({text})", WHOLE
         side = {"": "false", "'right'": "true", "side='right'": "true"}.get(", ".join(said[1:]))
-        if not (of_list and name == "searchsorted" and more and side):
-            self._refuse(node, f"np.{name} of that")
+        self._only_if(of_list and name == "searchsorted" and more and side, node, f"np.{name} of that")
         return f"$below({text}, {self._number(more[0])}, {side})", WHOLE
 
     def _sortable(self, node: Any, array: Any) -> str:
         text, kind = self._of(array)
-        if kind != Array(REAL, 1):
-            self._refuse(node, f"a sort of {_said(kind)}")
+        self._only_if(kind == Array(REAL, 1), node, f"a sort of {_said(kind)}")
         return str(text)
 
     def _reshaped(self, node: Any) -> tuple[str, Any]:
         text, kind = self._of(node.func.value)
         shape = [self._number(each, WHOLE) for each in node.args]
-        if not isinstance(kind, Array) or node.keywords:
-            self._refuse(node, f"reshape of {_said(kind)}")
+        self._only_if(isinstance(kind, Array) and not node.keywords, node, f"reshape of {_said(kind)}")
         if len(shape) == 1 and _whole(node.args[0]) == -1:
             return f"$flat({text})", Array(kind.of, 1)
-        if not 2 <= len(shape) <= 3:
-            self._refuse(node, "reshape to one axis of a certain length")
+        self._only_if(2 <= len(shape) <= 3, node, "reshape to one axis of a certain length")
         return f"$rows({text}, {', '.join(shape)})", Array(kind.of, len(shape))
 
 
 def _breaks(body: list[Any]) -> bool:
     """Whether a loop has a break of its own."""
-    return any(
-        isinstance(each, ast.Break) or (isinstance(each, ast.If) and _breaks(each.body + each.orelse)) for each in body
-    )
+    inside = [each.body + each.orelse for each in body if isinstance(each, ast.If)]
+    return any(isinstance(each, ast.Break) for each in body) or any(map(_breaks, inside))
+
+
+def _always_returns(body: list[Any]) -> bool:
+    """Whether no way leads beyond some statements."""
+
+    def leaves(each: Any) -> bool:
+        if isinstance(each, ast.If):
+            return bool(each.orelse) and _always_returns(each.body) and _always_returns(each.orelse)
+        if isinstance(each, ast.While):
+            return bool(getattr(each.test, "value", False)) and not _breaks(each.body)
+        return isinstance(each, ast.Return)
+
+    return any(map(leaves, body))
 
 
 def _whole(node: Any) -> int | None:
@@ -775,9 +713,8 @@ def _word(node: Any) -> str:
 def _said(kind: Any) -> str:
     """Say in words what a kind is."""
     if isinstance(kind, Array):
-        return f"an array of {'whole ' if kind.of == WHOLE else ''}numbers" + (
-            f" with {kind.axes} axes" if kind.axes > 1 else ""
-        )
+        axes = f" with {kind.axes} axes" if kind.axes > 1 else ""
+        return f"an array of {'whole ' if kind.of == WHOLE else ''}numbers{axes}"
     if isinstance(kind, Record | Made):
         return f"a {kind.name}"
     if isinstance(kind, Several):
