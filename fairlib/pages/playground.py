@@ -6,33 +6,15 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairlib import checks
+from fairlib import core
 from fairlib.baselines.classic import thompson_beta, ucb1
 from fairlib.checks import checked
-from fairlib.core import (
-    Bandit,
-    BoundRule,
-    ContextPolicy,
-    Feedback,
-    Number,
-    PerArm,
-    Policy,
-    Result,
-    Seen,
-    any_of_the_best,
-    arm_metrics,
-    bernoulli,
-    explore,
-    helper,
-    largest,
-    share_out,
-    try_each_once,
-)
+from fairlib.core import Bandit, Number, PerArm, Policy, Result, bernoulli
 from fairlib.core.policy import RULE
 from fairlib.delays import fcts_d, fcucb_d, geometric
 from fairlib.delays.game import SemiBandit, semi_metrics
@@ -48,13 +30,12 @@ from fairlib.rules.layout import unread_feedback
 from fairlib.shares import fair_learn, fair_ucb
 from fairlib.shares.game import SharedBandit, Shares, shares_metrics
 
-SHORT = 3000
-"""Rounds of Fair-Greedy, which looks back at all candidates in every round."""
-
+SHORT = 3000  # rounds of Fair-Greedy, which looks back at all candidates in every round
 _SPREAD = 0.4  # of the candidates
 _NOISE = 0.3  # of what they pay
 _WIDTH = 0.5  # of FairX-UCB; its theorem takes 5 or so, with which it learns nothing in such short games
 
+# The rule that is in the box at first.
 EXAMPLE = """\
 # Play the arm that has paid best, but each arm
 # in at least a share of the rounds.
@@ -68,8 +49,8 @@ def my_rule(seen, p, floor=0.05):
         p[a] = floor
     p[best] += 1 - floor * p.size
 """
-"""The rule that is in the box at first."""
 
+# The start of the page: the six sellers of the first chapter, each promised a tenth of the rounds.
 START: dict[str, Any] = {
     "means": [0.9, 0.88, 0.8, 0.7, 0.6, 0.5],
     "shares": [0.1] * 6,
@@ -83,10 +64,22 @@ START: dict[str, Any] = {
     "show": "fairness_regret",
     "rule": EXAMPLE,
 }
-"""The start of the page: the six sellers of the first chapter, each promised a tenth of the rounds."""
+
+_SAYS = {
+    "ucb1": "is after reward alone",
+    "thompson": "is after reward alone",
+    "fair-ucb": "keeps every promise, and is UCB1 otherwise",
+    "fair-learn": "keeps every promise, and is Thompson otherwise",
+    "fairx-ucb": "plays by merit, optimistically",
+    "fairx-ts": "plays by the merit of drawn means",
+    "upper-merit": "plays by the largest merit that is possible",
+    "fcucb-d": "plays by merit, optimistically, and minds delays",
+    "fcts-d": "plays by the merit of drawn means, and minds delays",
+    "fair-greedy": "ranks each candidate within its own group",
+}
 
 for _each in (shares_metrics, semi_metrics):
-    helper(_each)  # as `playground_metrics` calls them
+    core.helper(_each)  # as `playground_metrics` calls them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,9 +155,9 @@ class Playground(Bandit):
         object.__setattr__(self, "shares", shared.shares)
 
     @cached_property
-    def metrics(self) -> BoundRule:
+    def metrics(self) -> core.BoundRule:
         """What the game sums: every notion's measure."""
-        return arm_metrics(
+        return core.arm_metrics(
             playground_metrics,
             means=self.arms.means,
             best=self.best_reward,
@@ -210,28 +203,8 @@ def playground_metrics(
     semi_metrics(means, optimal, p, reward_regret, signed_regret, fairness_regret)
 
 
-class Contestant(NamedTuple):
-    """A policy of the playground.
-
-    Parameters
-    ----------
-    policy : Policy or ContextPolicy
-        The policy.
-    says : str
-        What the policy aims at, in a few words.
-
-    Examples
-    --------
-    >>> Contestant(ucb1(), "chases the best arm").policy.name
-    'UCB1'
-    """
-
-    policy: Policy | ContextPolicy
-    says: str
-
-
 @checked
-def contestants(merit: Merit, shares: Shares, plays: int = 1) -> dict[str, Contestant]:
+def contestants(merit: Merit, shares: Shares, plays: int = 1) -> dict[str, Policy]:
     """Return the policies that may race, by their names in a link.
 
     Parameters
@@ -245,7 +218,7 @@ def contestants(merit: Merit, shares: Shares, plays: int = 1) -> dict[str, Conte
 
     Returns
     -------
-    dict of Contestant
+    dict of Policy
         The policies.
 
     Raises
@@ -260,53 +233,26 @@ def contestants(merit: Merit, shares: Shares, plays: int = 1) -> dict[str, Conte
     """
     arms = np.size(shares)
     several = {
-        "upper-merit": Contestant(upper_merit(merit, plays=plays), "plays by the largest merit that is possible"),
-        "fcucb-d": Contestant(fcucb_d(merit, arms, plays), "plays by merit, optimistically, and minds delays"),
-        "fcts-d": Contestant(fcts_d(merit, arms, plays), "plays by the merit of drawn means, and minds delays"),
+        "upper-merit": upper_merit(merit, plays=plays),
+        "fcucb-d": fcucb_d(merit, arms, plays),
+        "fcts-d": fcts_d(merit, arms, plays),
     }
     if plays > 1:
         return several
     return {
-        "ucb1": Contestant(ucb1(), "is after reward alone"),
-        "thompson": Contestant(thompson_beta(), "is after reward alone"),
-        "fair-ucb": Contestant(fair_ucb(shares), "keeps every promise, and is UCB1 otherwise"),
-        "fair-learn": Contestant(fair_learn(thompson_beta(), shares), "keeps every promise, and is Thompson otherwise"),
-        "fairx-ucb": Contestant(fairx_ucb(merit, _WIDTH), "plays by merit, optimistically"),
-        "fairx-ts": Contestant(fairx_ts(merit), "plays by the merit of drawn means"),
+        "ucb1": ucb1(),
+        "thompson": thompson_beta(),
+        "fair-ucb": fair_ucb(shares),
+        "fair-learn": fair_learn(thompson_beta(), shares),
+        "fairx-ucb": fairx_ucb(merit, _WIDTH),
+        "fairx-ts": fairx_ts(merit),
         **several,
     }
 
 
-@checked
-def candidates(means: Annotated[ArrayLike, checks.Numbers()]) -> WeightedBandit:
-    """Return the game of relative ranks on some arms: each round each arm sends a candidate, of its own group.
-
-    A candidate's expected reward is uniform within 0.2 of the arm's mean, and the reward has normal noise of standard
-    deviation 0.3.
-
-    Parameters
-    ----------
-    means : array_like, shape (K,)
-        Mean reward of each arm.
-
-    Returns
-    -------
-    WeightedBandit
-        The game.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the means are not numbers, or there are fewer than two.
-
-    Examples
-    --------
-    >>> candidates([0.9, 0.5]).biases.round(1)
-    array([0.7, 0.3])
-    """
+def candidates(means: ArrayLike) -> WeightedBandit:
+    """Return the game of relative ranks on some arms: each round each arm sends a candidate, of its own group."""
     centres = np.asarray(means)
-    if centres.size < 2:
-        raise ValueError(f"means must be at least two numbers, one an arm, not {checks.shown(centres.tolist())}")
     return separate_groups(np.full((centres.size, 1), _SPREAD), centres - _SPREAD / 2, _NOISE)
 
 
@@ -316,13 +262,11 @@ def contents() -> dict[str, Any]:
     for arms in range(2, 11):
         means, shares, merit = [0.5] * arms, [0.0] * arms, exponential(1.0)
         game = Playground(bernoulli(means), delay=geometric([0.5] * arms), shares=shares, merit=merit)
-        games: dict[str, tuple[Any, Contestant]] = {
-            name: (game, each) for name, each in contestants(merit, shares).items()
-        }
-        games["fair-greedy"] = candidates(means), Contestant(fair_greedy(), "ranks each candidate within its own group")
-        for name, (problem, (policy, says)) in games.items():
+        games: dict[str, tuple[Any, Any]] = {name: (game, each) for name, each in contestants(merit, shares).items()}
+        games["fair-greedy"] = candidates(means), fair_greedy()
+        for name, (problem, policy) in games.items():
             if arms == 2:
-                head = {"name": policy.name, "says": says, "look": _drawn(policy.name)}
+                head = {"name": policy.name, "says": _SAYS[name], "look": _drawn(policy.name)}
                 sums = list(problem.metrics.rule.memory)
                 made[name] = {**head, "script": script(problem, policy), "sums": sums, "numbers": []}
             made[name]["numbers"].append({**numbers(problem, policy, 1), "rounds": []})
@@ -338,17 +282,14 @@ def _drawn(name: str) -> dict[str, str]:
 
 def own_contents() -> dict[str, Any]:
     """Return the data with which the page reads a reader's own rule."""
-    helpers = [any_of_the_best, explore, largest, share_out, try_each_once, unread_feedback]
-    drawn, made = Script(draws()), {"random": "def random(rng):\n    return drawn_random(rng)"}
-    natives: dict[str, str] = {"drawn_random": "$double"}
-    ways: dict[
-        str, str
-    ] = {}  # by the names that they have among themselves, where a reader's functions may be called alike
+    helpers = [core.any_of_the_best, core.explore, core.largest, core.share_out, core.try_each_once, unread_feedback]
+    drawn, natives = Script(draws()), {"drawn_random": "$double"}
+    made = {"random": "def random(rng):\n    return drawn_random(rng)"}
+    ways: dict[str, str] = {}  # by names of their own, as a reader's functions may be called like these
     for name, given in _DRAWS.items():
-        arguments = ", ".join(["rng", *given])
-        way = draws()[name]
-        way = drawn.add(way, [CHANCE, *[REAL] * len(given)]) if isinstance(way, Function) else way
-        natives[f"drawn_{name}"], ways = f"$drawn.{name}", {**ways, name: way.name}
+        arguments, way = ", ".join(["rng", *given]), draws()[name]
+        ways[name] = (drawn.add(way, [CHANCE, *[REAL] * len(given)]) if isinstance(way, Function) else way).name
+        natives[f"drawn_{name}"] = f"$drawn.{name}"
         made[name] = f"def {name}({arguments}):\n    return drawn_{name}({arguments})"
     returned = ", ".join(f"{name}: {way}" for name, way in ways.items())
     return {
@@ -356,7 +297,7 @@ def own_contents() -> dict[str, Any]:
         "known": {
             "flat": RULE.flat,
             "gives": dict(RULE.gives),
-            "tuples": {"Seen": Seen._fields, "Feedback": Feedback._fields},
+            "tuples": {"Seen": core.Seen._fields, "Feedback": core.Feedback._fields},
             "helpers": {each.__name__: function_of(each).text for each in helpers},
             "draws": made,
             "natives": natives,

@@ -117,7 +117,7 @@ def test_one_game_measures_as_the_games_of_the_papers_do():
     arms, shares, merit = fl.bernoulli([0.9, 0.5, 0.2]), [0.3, 0.1, 0.25], exponential(0.6)
     how: dict[str, Any] = {"runs": 3, "seed": 4, "rounds": [1, 7, 500]}
     for name in ("fair-learn", "thompson", "fcucb-d"):
-        policy = contestants(merit, shares)[name].policy
+        policy = contestants(merit, shares)[name]
         one = fl.simulate(Playground(arms, shares=shares, merit=merit), policy, 500, **how)
         for game, fields in (
             (SharedBandit(arms, shares=shares), ["regret", "r_regret", "violation", "deficit"]),
@@ -129,7 +129,7 @@ def test_one_game_measures_as_the_games_of_the_papers_do():
                 assert getattr(one, each) == pytest.approx(getattr(other, each), rel=1e-12, abs=1e-9), each
         assert one.optimal[2, 1] == pytest.approx(ExposureBandit(arms, merit=merit).optimal)
     late = geometric([0.1] * 3)
-    several = contestants(merit, shares, 2)["fcts-d"].policy
+    several = contestants(merit, shares, 2)["fcts-d"]
     one = fl.simulate(Playground(arms, 2, late, shares=shares, merit=merit), several, 500, **how)
     other = fl.simulate(SemiBandit(arms, 2, late, merit=merit), several, 500, **how)
     assert one.fairness_regret == pytest.approx(other.fairness_regret)
@@ -174,7 +174,7 @@ def test_page_plays_what_simulate_plays(link, page, browser):
     for name, result in results.items():
         ranks, last = name == "fair-greedy", int(given["T"])
         problem: Any = candidates(means) if ranks else game
-        policy = fair_greedy() if ranks else contestants(merit, shares, plays)[name].policy
+        policy = fair_greedy() if ranks else contestants(merit, shares, plays)[name]
         assert result["rounds"][-1] == (min(last, SHORT) if ranks else last)
         same = fl.simulate(problem, policy, last, runs=runs, seed=seed, rounds=result["rounds"])
         assert np.array_equal(result["selected"], same.selected), name
@@ -223,7 +223,7 @@ def test_what_is_drawn_is_as_high_as_its_number(page, browser):
         assert float(deserved.rstrip("%")) == pytest.approx(100 * fair[a] / top, abs=1e-3)
     game = Playground(fl.bernoulli([0.9, 0.7, 0.4]), shares=shares, merit=exponential(START["steepness"]))
     for name in results:
-        policy = contestants(game.merit, shares)[name].policy
+        policy = contestants(game.merit, shares)[name]
         ends = fl.simulate(game, policy, 1000, runs=10, seed=3, rounds=[1000]).fairness_regret[:, -1]
         cell = find(browser, f"tr[data-policy='{name}'] [data-notion='fairness_regret'] small").text
         assert float(cell.lstrip("± ").replace(",", "")) == float(f"{ends.std(ddof=1) / 10**0.5:.2g}"), name
