@@ -35,17 +35,7 @@ def test_policies_that_are_drawn_together_differ_in_colour_and_in_dash():
         assert len({str(look["linestyle"]) for look in looks}) == len(looks)
 
 
-OWN = [
-    "my own",
-    "explore, then commit",
-    "sliding window",
-    "discounted UCB",
-    "EXP3",
-    "FAIR-LEARN(EXP3)",
-    "x" * 500,
-    "",
-    "UCB",
-]
+OWN = ["my own", "explore, then commit", "sliding window", "discounted UCB", "EXP3", "x" * 500, "", "UCB"]
 
 
 def test_any_name_has_a_look_that_depends_on_the_name_alone():

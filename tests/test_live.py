@@ -54,7 +54,6 @@ def all_kinds(power: int, law: str, x: Any, low: Any, high: Any, bars: Any, plac
     fig, (one, other) = plt.subplots(1, 2)
     moving(one.fill_between(x, low, high, alpha=0.2, linewidth=0), x="x", low="low", high="high")
     moving(one.plot(x, high, "o--")[0], y="high")
-    moving(one.scatter(x, low), x="x", y="low")
     one.set(xscale="log", yscale="log", xlim=(0.5, 1000), ylim=(0.1, 1000))
     moving(other.bar(range(3), bars), top="bars")
     moving(other.vlines(range(3), [1, 2, 3], bars), low=[1, 2, 3], high="bars")

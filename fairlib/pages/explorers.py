@@ -1,8 +1,7 @@
 """Sliders over a figure: live where a kernel answers, and on a page that has none.
 
-In the static view every setting is drawn beforehand and stored in the page, or, with `fairlib.pages.live`, only one is,
-and the page computes the others; ``explorers.html`` is its template. In the live view, of a Jupyter front end, only the
-setting that the reader asks for is drawn.
+A page without a kernel stores the pictures of all settings, or, with `fairlib.pages.live`, one that it changes itself;
+``explorers.html`` is its template. A Jupyter front end draws the setting that the reader asks for.
 """
 
 import html
@@ -12,7 +11,6 @@ import os
 import re
 import traceback
 from collections.abc import Callable
-from importlib import resources
 from string import Template
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
@@ -23,7 +21,7 @@ from matplotlib.figure import Figure
 from fairlib import checks
 from fairlib.checks import checked
 from fairlib.pages.live import Live, LiveFigure
-from fairlib.pages.scripts import link, script_json
+from fairlib.pages.scripts import asset, script_json
 from fairlib.pages.sliders import MOST_SETTINGS, Slider, check_sliders, setting_text, slider_text
 
 # Text stays text, laid out for DejaVu Sans; a reader without it should get the font it was modelled on.
@@ -55,10 +53,9 @@ class Explorer:
         live: Live | None = None,
     ) -> None:
         check_sliders(sliders)
-        if autoplay and all(slider.named for slider in sliders.values()):
-            raise ValueError(
-                "autoplay must be False for an explorer that has only lists of names, none of which is played"
-            )
+        self._played = next((name for name, slider in sliders.items() if not slider.named), None)  # by the button
+        if autoplay and self._played is None:
+            raise ValueError("autoplay must be False where there are only lists of names, none of which is played")
         if live is not None and autoplay:
             raise ValueError("autoplay must be False for a live explorer, which plays nothing of its own accord")
         self.settings = [
@@ -72,6 +69,7 @@ class Explorer:
         self._sliders = sliders
         self._id = re.sub("[^a-z0-9]+", "-", getattr(figure, "__name__", "").lower()).strip("-") or "explorer"
         self._autoplay = autoplay
+        self._start = {name: slider.start for name, slider in sliders.items()}
         # All drawing is done here and none in the repr, whose exceptions IPython swallows.
         self._frames: dict[str, Frame] = {}
         self._widget: Any = None
@@ -84,12 +82,7 @@ class Explorer:
 
     def frame(self, **values: float | str) -> Frame:
         """Return the picture at one setting."""
-        asked = setting_text(values)
-        for setting in self.settings:
-            if setting_text(setting) == asked:
-                return self._frames.get(asked) or _draw(self._figure, setting)
-        offered = " and ".join(f"{name} in {', '.join(slider.texts)}" for name, slider in self._sliders.items())
-        raise ValueError(f"the setting must be one of {offered}, not {asked}")
+        return self._frames.get(setting_text(values)) or _draw(self._figure, values)
 
     def __repr__(self) -> str:
         return f"Explorer({', '.join(self._sliders)}: {len(self.settings)} settings)"
@@ -118,10 +111,9 @@ class Explorer:
 
     def _luck(self) -> list[str]:
         """Return the controls besides the sliders: for the seed, and for the means of the arms."""
-        plays = self._live and self._live.plays
-        if not plays:
+        if not (self._live and self._live.plays):
             return []
-        live = plays.live
+        plays, live = self._live.plays, self._live.live
         button = f'<button type="button">Other luck</button><output>seed {live.seed}</output>'
         said = [f'<div class="chance">{button}</div>']
         if live.means:
@@ -175,28 +167,18 @@ class Explorer:
             shown.insert(shown.index(moved), play)
         return ipywidgets.VBox(shown)
 
-    @property
-    def _played(self) -> str | None:
-        """The name of the first slider, which the button moves, or None if there are only lists of names."""
-        return next((name for name, slider in self._sliders.items() if not slider.named), None)
-
-    @property
-    def _start(self) -> dict[str, Any]:
-        return {name: slider.start for name, slider in self._sliders.items()}
-
 
 def explore(
-    figure: Annotated[Callable[..., Figure], checks.Function()],
+    figure: Callable[..., Figure],
     *,
-    autoplay: Annotated[bool, checks.Flag()] = False,
+    autoplay: bool = False,
     live: Live | None = None,
     **sliders: Slider,
 ) -> Explorer:
     """Put sliders on a figure, and lists of names to choose from.
 
-    In a Jupyter front end the figure is drawn anew at each move. Anywhere else, the built book included, it is
-    drawn at every setting at once, and the page needs neither a kernel nor a network. With `live` it is drawn once, and
-    the book's pages compute what moves in it, at every place of a slider in between as well.
+    In a Jupyter front end the figure is drawn anew at each move. Anywhere else it is drawn at every setting at once,
+    and the page needs neither a kernel nor a network; with `live` it is drawn once, and the page computes what moves.
 
     Parameters
     ----------
@@ -219,12 +201,9 @@ def explore(
 
     Raises
     ------
-    TypeError
-        If `figure` can't be called with these parameters or returns no Figure, a slider is not a Slider, `live` is no
-        Live, or `autoplay` is not True or False.
-    ValueError
-        If there are no sliders or too many, there are too many settings, a picture has no label, or the page can't fill
-        it.
+    TypeError, ValueError
+        If `figure` can't be called with these parameters or returns no Figure with a label, there are no sliders or too
+        many settings, an argument is of the wrong kind, or the page can't fill the picture.
 
     Examples
     --------
@@ -241,8 +220,8 @@ def explore(
     return Explorer(figure, sliders, autoplay, live)
 
 
-_PAGE = Template(resources.files("fairlib.pages").joinpath("explorers.html").read_text(encoding="utf-8"))
-_STORED = link() + resources.files("fairlib.pages").joinpath("stored.js").read_text(encoding="utf-8")
+_PAGE = Template(asset("explorers.html"))
+_STORED = asset("link.js") + asset("stored.js")
 
 
 def _is_live() -> bool:

@@ -28,8 +28,8 @@ __all__ = ["INK", "FAINT", "use_style", "look", "curve", "label_ends", "show"]
 INK = "#1b1f24"
 FAINT = "#6b7280"
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart, darkened where they were too pale for a thin
-# line on paper; each with a dash, so that colour is never the only sign. No two have both in common.
+# Okabe and Ito's colours, which colour-blind readers can tell apart, darkened for thin lines; each with a dash,
+# so that colour is never the only sign. No two have both in common.
 _LOOKS: dict[str, tuple[str, Any]] = {
     "UCB1": ("#0072b2", "-"),
     "Thompson sampling": ("#b8421f", (0, (6, 2))),
@@ -261,7 +261,7 @@ def show(function: Callable[..., Any] | Rule) -> Markdown:
     Parameters
     ----------
     function : callable or Rule
-        A function of the package or of the reader's.
+        The function.
 
     Returns
     -------

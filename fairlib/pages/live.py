@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from matplotlib.artist import Artist
-from matplotlib.collections import FillBetweenPolyCollection, LineCollection, PathCollection
+from matplotlib.collections import FillBetweenPolyCollection, LineCollection
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -36,7 +36,6 @@ _FIELD = re.compile(r"\{(\w+)((?:\[\d+\])*)(?::([^{}]*))?\}")
 _SPEC = re.compile(r"(,?\.\d+f|\.\d+%|(\.[1-9]\d*)?g)?|[^|]*(\|[^|]*)+")
 _ENDS: dict[type[Artist], tuple[str, ...]] = {
     Line2D: ("x", "y"),
-    PathCollection: ("x", "y"),
     Text: ("x", "y"),
     FillBetweenPolyCollection: ("x", "low", "high"),
     LineCollection: ("x", "low", "high"),
@@ -50,7 +49,7 @@ def moving(artist: Any, text: str | None = None, **ends: Any) -> Any:
     Parameters
     ----------
     artist : matplotlib artist or container of bars
-        A line or points (``x``, ``y``), the band of ``fill_between`` or the segments of ``vlines`` (``x``, ``low``,
+        A line (``x``, ``y``), the band of ``fill_between`` or the segments of ``vlines`` (``x``, ``low``,
         ``high``), a rectangle or bars (``left``, ``right``, ``bottom``, ``top``), or a text (``x``, ``y``).
     text : str, optional
         The words of a text, with the fields of `Live`'s ``alt``; they replace the text that was drawn.
@@ -87,7 +86,7 @@ def moving(artist: Any, text: str | None = None, **ends: Any) -> Any:
         return artist
     known = next((names for kind, names in _ENDS.items() if isinstance(artist, kind)), None)
     if known is None:
-        raise TypeError(f"artist must be a line, points, a band, segments, bars or a text, not {checks.shown(artist)}")
+        raise TypeError(f"artist must be a line, a band, segments, bars or a text, not {checks.shown(artist)}")
     for name in ends:
         if name not in known:
             raise ValueError(f"{type(artist).__name__} has the ends {', '.join(known)}, not {name}")
@@ -117,8 +116,7 @@ class Live:
         and neither ``seen`` nor ``ridge``.
     alt : str
         A description of the picture, in words. A field such as ``{rounds:,.0f}`` or ``{low[2]:.1%}`` is replaced by a
-        slider's value or by a filled number, ``{better:first|second}`` by one of several words, by a number that is 0,
-        1, ...
+        slider's value or by a filled number, ``{better:first|second}`` by the word of this number.
     problem : Bandit, ContextBandit or callable, optional
         The game, or a function that returns it and asks by name for the sliders' values. Those of its numbers that move
         with a slider must be the slider's value times a number, plus a number.
@@ -181,10 +179,9 @@ class Plays:
     """The games that a live picture plays: those at its `start`, and `sessions`, one for each script of the page."""
 
     def __init__(self, live: Live, sliders: Mapping[str, Any]) -> None:
-        if taken := [name for name in ("seed", "means") if name in sliders]:
-            raise ValueError(
-                f"a slider of a game must not be named {taken[0]}, the name of the game's own {taken[0]} in links"
-            )
+        for name in ("seed", "means"):
+            if name in sliders:
+                raise ValueError(f"a slider of a game must not be named {name}: links have the game's own under it")
         self.live, self.sliders = live, sliders
         self.several = isinstance(live.policy, list | tuple)
         self._policies = list(live.policy) if self.several else [live.policy]
@@ -195,13 +192,13 @@ class Plays:
             raise ValueError(f"rounds must be whole numbers from 1 to the horizon, {live.horizon}, not {stops}")
         first = self.start[0]
         known = isinstance(first, ArmsSession) and "mean" in first.problem.arms.draw.settings
-        if live.means is not None and not (known and not {"means", "optimal"} & first.metrics.settings.keys()):
+        if live.means is not None and (not known or {"means", "optimal"} & first.metrics.settings.keys()):
             raise ValueError(
                 "means can be changed only where arms have a setting of this name, as those of bernoulli, and the game "
                 "sums nothing that depends on them"
             )
         self.sessions: list[Any] = []
-        self._page = [self._followed(policy) for policy in self._policies]
+        self.page = [self._followed(policy) for policy in self._policies]
 
     def _ready(self, setting: Mapping[str, Any]) -> list[Any]:
         """Return the prepared games at a setting."""
@@ -216,15 +213,11 @@ class Plays:
         runners = [make_runner(game, rounds, root(self.live.seed)) for game in games]
         each = [self._recorded(runner) for runner in runners]
         left = {name: np.stack([one[name] for one in each]) if self.several else each[0][name] for name in each[0]}
-        left["recorded"] = rounds
-        if isinstance(games[0], ArmsSession):
-            left["means"] = games[0].problem.arms.means
-        if seen:
-            after = runners[0].seen()
-            if "selected" in after:  # on arms, where the picture calls the counts at the recorded rounds so
-                left |= {"t": last + 1, "plays": after.pop("selected")}
-            left |= after
-        return left
+        after = runners[0].seen() if seen else {}
+        if "selected" in after:  # on arms, where the picture calls the counts at the recorded rounds so
+            after |= {"t": last + 1, "plays": after.pop("selected")}
+        means = {"means": games[0].problem.arms.means} if isinstance(games[0], ArmsSession) else {}
+        return {**left, "recorded": rounds, **means, **after}
 
     def _recorded(self, runner: Runner) -> dict[str, Any]:
         """Play run 0 of a game; return its records."""
@@ -233,10 +226,6 @@ class Plays:
         sums = np.zeros((rounds, metrics.length(sizes)))
         runner.play(0, selected, reward, sums, np.zeros(16, np.int64))
         return {"selected": selected, "reward": reward, **metrics.memory(sums, sizes)}
-
-    def page(self) -> list[dict[str, Any]]:
-        """Return the numbers of each policy's games: one game for all words of its sliders, and how it moves."""
-        return self._page
 
     def _followed(self, policy: Any) -> dict[str, Any]:
         """Return a policy's games for the page, and keep a session of each."""
@@ -256,11 +245,10 @@ class Plays:
 
 def _asked(what: str, maker: Any, sliders: Mapping[str, Any]) -> set[str]:
     """Return which sliders move a game or a policy: those that the function that returns it asks for."""
-    asked = list(inspect.signature(maker).parameters) if callable(maker) else []
-    strange = [name for name in asked if name not in sliders]
-    if strange:
-        raise TypeError(f"{what} may ask for {', '.join(sliders)}, not for {', '.join(strange)}")
-    return set(asked)
+    asked = set(inspect.signature(maker).parameters) if callable(maker) else set()
+    if strange := asked - sliders.keys():
+        raise TypeError(f"{what} may ask for {', '.join(sliders)}, not for {', '.join(sorted(strange))}")
+    return asked
 
 
 def _made(what: str, maker: Any, setting: Mapping[str, Any]) -> Any:
@@ -316,17 +304,18 @@ class LiveFigure:
     def __init__(self, figure: Callable[..., Figure], sliders: Mapping[str, Any], live: Live) -> None:
         self.figure, self.sliders, self.live = figure, sliders, live
         self._drawn: Any = None
-        gives = {}
-        for i, (name, slider) in enumerate(sliders.items()):
-            whole = slider.named or slider.whole
-            gives[name] = f"int(sliders[{i}])" if whole else f"sliders[{i}]"
+        gives = {
+            name: f"int(sliders[{i}])" if slider.named or slider.whole else f"sliders[{i}]"
+            for i, (name, slider) in enumerate(sliders.items())
+        }
         self.asked = ["params", "state", "sliders"]
-        sizes, tuples = ("T",), dict[str, Any]()
+        tuples: dict[str, Any] = {}
         self.axes: dict[str, int] = {}
         self.plays = None if live.problem is None else Plays(live, sliders)
+        self.sizes = {"T": live.horizon}  # that memory may have, by name
         if self.plays is not None:
             game = self.plays.start[0]
-            sizes += tuple(game.sizes)
+            self.sizes = {**game.sizes, **self.sizes}
             sums = game.metrics.memory(np.zeros((1, game.metrics.length(self.sizes))), self.sizes)
             recorded = {"selected": 2, "reward": 1, **{name: block.ndim for name, block in sums.items()}}
             self.axes = {name: axes + self.plays.several for name, axes in recorded.items()}
@@ -343,22 +332,17 @@ class LiveFigure:
                 gives["ridge"] = "Ridge(mean, root)"
                 self.asked += ["mean", "root"]
                 tuples["ridge"] = Ridge
-        form = CallSignature("a live picture", ", ".join(self.asked), gives, None, tuples=tuples, sizes=sizes)
+        form = CallSignature(
+            "a live picture", ", ".join(self.asked), gives, None, tuples=tuples, sizes=tuple(self.sizes)
+        )
         self.bound_rule = BoundRule(live.shows, form, live.settings)
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """The sizes that memory may have, by name."""
-        game = {} if self.plays is None else self.plays.start[0].sizes
-        return {**game, "T": self.live.horizon}
 
     def filled(self, setting: Mapping[str, Any]) -> dict[str, Any]:
         """Return the filled arrays at a setting, by name."""
         state = self.bound_rule.state(self.sizes)
-        sliders = np.array(
-            [s.values.index(setting[n]) if s.named else setting[n] for n, s in self.sliders.items()], float
-        )
-        block = {"params": self.bound_rule.numbers(self.sizes), "state": state, "sliders": sliders}
+        sliders = [s.values.index(setting[n]) if s.named else setting[n] for n, s in self.sliders.items()]
+        params = self.bound_rule.numbers(self.sizes)
+        block = {"params": params, "state": state, "sliders": np.array(sliders, float)}
         if self.plays is not None:
             block |= self.plays.played(setting, self.bound_rule.asks("seen") or self.bound_rule.asks("ridge"))
         self.bound_rule.interpreted(*(block.get(name) for name in self.asked))
@@ -399,7 +383,7 @@ class LiveFigure:
         }
         if self.plays is not None:
             game = self.plays.start[0]
-            made["plays"], made["several"], made["rounds"] = self.plays.page(), self.plays.several, self.plays.rounds
+            made["plays"], made["several"], made["rounds"] = self.plays.page, self.plays.several, self.plays.rounds
             made["sums"] = _lying(game.metrics.memory(np.arange(game.metrics.length(sizes), dtype=np.float64), sizes))
         return made
 
@@ -467,9 +451,9 @@ def _part(artist: Any) -> dict[str, Any]:
     if isinstance(artist, LineCollection):
         each = [[_one(ends[name], i) for name in ("x", "low", "high")] for i in range(len(artist.get_segments()))]
         return part | {"paths": [[[x, x], [low, high]] for x, low, high in each]}
-    if isinstance(artist, PathCollection) or artist.get_marker() not in ("None", None, "", " "):
+    if artist.get_marker() not in ("None", None, "", " "):
         part["points"] = [ends["x"]], [ends["y"]]
-    if isinstance(artist, Line2D) and artist.get_linestyle() != "None":
+    if artist.get_linestyle() != "None":
         part["paths"] = [([ends["x"]], [ends["y"]])]
     return part
 
@@ -486,8 +470,7 @@ def _drawn(artist: Any) -> dict[str, Any]:
         return {"x": x, "low": low, "high": high}
     if isinstance(artist, FillBetweenPolyCollection):
         return {}
-    points = np.asarray(artist.get_xydata() if isinstance(artist, Line2D) else artist.get_offsets(), float)
-    return {"x": points[:, 0].tolist(), "y": points[:, 1].tolist()}
+    return dict(zip("xy", np.asarray(artist.get_xydata(), float).T.tolist(), strict=True))
 
 
 def _one(end: Any, i: int) -> Any:
@@ -503,18 +486,13 @@ def _turned(end: Any) -> Any:
 def _map(artist: Any) -> list[Any]:
     """Return how numbers become places in the picture: x -> a x + b, of the logarithm on a log axis, and so for y."""
     ax, figure = artist.axes, artist.figure
-    if isinstance(artist, Annotation):
-        transform, of_data = ax.transData, (True, True)  # nothing else is ever moved
-    else:
-        transform = artist.get_offset_transform() if isinstance(artist, PathCollection) else artist.get_transform()
-        if isinstance(artist, Rectangle):
-            transform = artist.get_data_transform()
-        of_data = transform.contains_branch_seperately(ax.transData)
+    transform, of_data = ax.transData, [True, True]  # of an annotation nothing else is ever moved
+    if not isinstance(artist, Annotation):
+        transform = artist.get_data_transform() if isinstance(artist, Rectangle) else artist.get_transform()
+        of_data = list(transform.contains_branch_seperately(ax.transData))
     xs = ax.get_xlim() if of_data[0] else (0.0, 1.0)
     ys = ax.get_ylim() if of_data[1] else (0.0, 1.0)
-    logs = [
-        inside and scale == "log" for inside, scale in zip(of_data, (ax.get_xscale(), ax.get_yscale()), strict=True)
-    ]
+    logs = [of_data[0] and ax.get_xscale() == "log", of_data[1] and ax.get_yscale() == "log"]
     (x0, y0), (x1, y1) = transform.transform([[xs[0], ys[0]], [xs[1], ys[1]]]) * 72 / figure.dpi
     height = figure.get_figheight() * 72
     xs, ys = (np.log10(each) if log else np.asarray(each) for each, log in zip((xs, ys), logs, strict=True))

@@ -47,9 +47,10 @@ def script_json(value: Any) -> str:
     return text.replace("</", "<\\/").replace("<!", "\\u003c!")
 
 
-def link() -> str:
-    """Return the script that keeps an explorer's setting in the address and copies it."""
-    return resources.files("fairlib.pages").joinpath("link.js").read_text(encoding="utf-8")
+@cache
+def asset(name: str) -> str:
+    """Return the text of a file that lies beside this one."""
+    return resources.files("fairlib.pages").joinpath(name).read_text(encoding="utf-8")
 
 
 def function_of(function: Any) -> Function:
@@ -110,10 +111,8 @@ def draws() -> dict[str, Any]:
     """Return the ways to draw from a generator that rules use, by name."""
     names = {"random": "next_double", "beta": "random_beta", "normal": "random_normal"}
     names |= {"standard_normal": "random_standard_normal", "standard_exponential": "random_standard_exponential"}
-    return {
-        name: _known(getattr(distributions, each, None) or getattr(generator_core, each))
-        for name, each in names.items()
-    }
+    known = vars(generator_core) | vars(distributions)
+    return {name: _known(known[each]) for name, each in names.items()}
 
 
 def _kind(numba_type: Any) -> Any:
@@ -127,7 +126,6 @@ def _kind(numba_type: Any) -> Any:
 
 
 # The kinds of the engine's arguments, by the names in the forms.
-_BLOCK = "where the engine's arrays are"
 _KINDS: dict[str, Any] = {**KINDS, "arm": WHOLE, "played": WHOLE, "reward": REAL, "means": _FLOATS, "groups": _WHOLES}
 _KINDS |= {"contexts": Array(REAL, 2), "ridge": _kind(RIDGE), "past": _kind(PAST)}
 
@@ -144,7 +142,7 @@ def _add(script: Script, bound: BoundRule, name: str, *given: str) -> str:
 def _run_kind(run: Any) -> Record:
     """Return the kind of a run of a loop; of its argument blocks it is only said that they are passed on."""
     kinds = {name: _kind(each) for name, each in loops.field_types(run).items()}
-    blocks = {name: _BLOCK for name in kinds if name.endswith("_block")}
+    blocks = {name: "an argument block" for name in kinds if name.endswith("_block")}
     return Record(run.__name__, tuple((kinds | blocks).items()))
 
 
@@ -188,18 +186,17 @@ def _game(made: Script, ready: Any) -> dict[str, str]:
 @cache
 def runtime() -> str:
     """Return the common part of all scripts of games: NumPy's random numbers, arrays, and the player of a run."""
-    text = resources.files("fairlib.pages").joinpath("runtime.js").read_text(encoding="utf-8")
     tables = "".join(f'const ${each[:2]} = $table("{_packed(each)}");\n' for each in _TABLES)
     edges = "".join(f"const ${name} = {float(getattr(ziggurat, each))!r};\n" for name, each in _EDGES.items())
     notice = (
         f"/* The generator and the distributions are NumPy's, in part as Numba has them.\n\n{_licence('numpy')}\n\n"
     )
-    return f"{notice}{_licence('numba')} */\n{text.replace('$WASM', _PCG64)}{tables}{edges}"
+    return f"{notice}{_licence('numba')} */\n{asset('runtime.js').replace('$WASM', _PCG64)}{tables}{edges}"
 
 
 def explorers() -> str:
     """Return the script that moves the explorers of a page: they find the runtime's text in ``window.fairRuntime``."""
-    return link() + resources.files("fairlib.pages").joinpath("live.js").read_text(encoding="utf-8")
+    return asset("link.js") + asset("live.js")
 
 
 # WebAssembly, base64: `fill(from, to)` writes the words of NumPy's PCG64 into the module's memory, where the state
@@ -230,13 +227,10 @@ def numbers(problem: Problem, policy: AnyPolicy, horizon: int) -> dict[str, Any]
     ready: Any = make_session(problem, policy, horizon, compiled=False)
     sizes = ready.sizes
     bound = policy.bound_rule
+    places = {"params": bound, "table": ready.draws["draw"], "metricParams": ready.metrics}
     said = {
         "sizes": sizes,
-        "places": {
-            "params": bound.places(sizes),
-            "table": ready.draws["draw"].places(sizes),
-            "metricParams": ready.metrics.places(sizes),
-        },
+        "places": {name: each.places(sizes) for name, each in places.items()},
         "params": bound.numbers(sizes).tolist(),
         "memory": bound.length(sizes),
         "readers": bound.readers,

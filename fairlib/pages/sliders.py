@@ -27,11 +27,9 @@ class Slider:
 
     Raises
     ------
-    TypeError
-        If the label is not a string, or a value is neither a number nor a string.
-    ValueError
-        If the label is empty, there are too few or too many values, two read the same, one is nan or infinite,
-        or `start` is none of them.
+    TypeError, ValueError
+        If the label or a value is of the wrong kind, there are too few or too many values, two read the same, or
+        `start` is none of them.
 
     Examples
     --------
@@ -49,23 +47,19 @@ class Slider:
     def __post_init__(self) -> None:
         checks.check_fields(self)
         given = checks.rows("values", self.values, "a list of numbers or strings")
-        if not isinstance(given, Collection):  # a generator may be endless
-            raise TypeError(f"values must be a list of numbers or strings, not {checks.shown(given)}")
-        values = tuple(value.item() if isinstance(value, np.generic) else value for value in given)
+        checks.instance("values", given, Collection, "a list of numbers or strings")  # a generator may be endless
+        values = tuple(_value(value.item() if isinstance(value, np.generic) else value) for value in given)
         if not 2 <= len(values) <= MOST_SETTINGS:
             raise ValueError(f"values must be 2 to {MOST_SETTINGS} numbers or strings, not {len(values)}")
-        values = tuple(_value(value) for value in values)
         texts = [slider_text(value) for value in values]
         twice = [text for text in texts if texts.count(text) > 1]
         if twice:
             raise ValueError(f"values must differ in how they read, but {twice[0]} is there more than once")
         start = values[(len(values) - 1) // 2] if self.start is None else self.start
-        try:
-            place = texts.index(slider_text(start))
-        except Exception:  # a value that can't even be written is none of them
-            raise ValueError(f"start must be one of {', '.join(texts)}, not {checks.shown(start)}") from None
+        if slider_text(start) not in texts:
+            raise ValueError(f"start must be one of {', '.join(texts)}, not {checks.shown(start)}")
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "start", values[place])
+        object.__setattr__(self, "start", values[texts.index(slider_text(start))])
 
     @property
     def texts(self) -> list[str]:
@@ -93,8 +87,6 @@ def _value(value: Any) -> float | str:
 
 def slider_text(value: Any) -> str:
     """Return how a value of a slider reads."""
-    if isinstance(value, bool):  # which Python has as a number, and no slider offers
-        return str(value)
     if isinstance(value, numbers.Integral):
         return f"{value:,}"
     return f"{float(value):g}" if isinstance(value, numbers.Real) else str(value)

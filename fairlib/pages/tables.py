@@ -28,10 +28,8 @@ class Table:
 
     Raises
     ------
-    TypeError
-        If the rows are not mappings, a heading is not text, or an entry is neither text nor a whole number.
-    ValueError
-        If there is no row or no heading, or two rows have different headings.
+    TypeError, ValueError
+        If the rows are not mappings with the same headings, or an entry is neither text nor a whole number.
 
     Examples
     --------

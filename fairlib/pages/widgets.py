@@ -3,7 +3,6 @@
 import html
 import re
 import warnings
-from importlib import resources
 from string import Template
 from typing import Annotated, Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from fairlib import checks
 from fairlib.checks import NonNegative, Positive, checked
 from fairlib.core import Number, Policy, bernoulli, rule
-from fairlib.pages.scripts import numbers, script, script_json
+from fairlib.pages.scripts import asset, numbers, script, script_json
 from fairlib.shares import SharedBandit, fair_learn
 from fairlib.shares.game import Shares
 
@@ -20,16 +19,11 @@ __all__ = ["Attack", "Guess", "reader_rule"]
 
 
 # They are dressed as explorers are, also on a page that has none.
-_STYLE = re.findall(
-    r"<style>.*?</style>",
-    resources.files("fairlib.pages").joinpath("explorers.html").read_text(encoding="utf-8"),
-    re.DOTALL,
-)[0]
+_STYLE = re.findall(r"<style>.*?</style>", asset("explorers.html"), re.DOTALL)[0]
 
 
 def _filled(name: str, **parts: Any) -> str:
-    template = Template(resources.files("fairlib.pages").joinpath(name).read_text(encoding="utf-8"))
-    return template.substitute(style=_STYLE, **parts)
+    return Template(asset(name)).substitute(style=_STYLE, **parts)
 
 
 @rule
