@@ -20,7 +20,6 @@ from fairlib.exposure import ExposureBandit
 from fairlib.merit import exponential
 from fairlib.pages import Live, Slider, explore, moving
 from fairlib.pages.explorers import Explorer
-from fairlib.pages.live import Plays
 
 
 @pytest.fixture(autouse=True)
@@ -231,95 +230,73 @@ def asks(seen: Any) -> None:
     pass
 
 
+def lives(shows: Any, name: str = "power", autoplay: bool = False, **more: Any) -> Explorer:
+    return explore(point, autoplay=autoplay, live=Live(shows, alt="x", horizon=5, **more), **{name: TWO})
+
+
 def marked(mark: Any) -> None:
     mark(plt.figure().subplots())
 
 
 show: Any = explore  # arguments of the wrong type are what it is about
 slider: Any = Slider
-REFUSED: list[tuple[Any, type[Exception], str]] = [
+REFUSED: list[tuple[Any, str]] = [
     # Sliders
-    (lambda: slider("Power", 3), TypeError, "values must be a list of numbers or strings, not 3"),
-    (lambda: slider("Power", "abc"), TypeError, "values must be a list of numbers or strings, not 'abc'"),
-    (lambda: slider("Power", [1]), ValueError, "values must be 2 to 60 numbers or strings, not 1"),
-    (lambda: slider("Power", range(61)), ValueError, "values must be 2 to 60 numbers or strings, not 61"),
-    (lambda: slider("Power", [1, None]), TypeError, "values must be a number, not None"),
-    (lambda: slider("Power", ["a", ""]), ValueError, "values must be a string that says something, not ''"),
-    (lambda: slider("Power", [1, 2, 1.0]), ValueError, "values must differ in how they read, but 1 is there more"),
-    (lambda: slider("Power", [1, 2], start=3), ValueError, "start must be one of 1, 2, not 3"),
+    (lambda: slider("Power", 3), "values must be a list of numbers or strings, not 3"),
+    (lambda: slider("Power", "abc"), "values must be a list of numbers or strings, not 'abc'"),
+    (lambda: slider("Power", [1]), "values must be 2 to 60 numbers or strings, not 1"),
+    (lambda: slider("Power", range(61)), "values must be 2 to 60 numbers or strings, not 61"),
+    (lambda: slider("Power", [1, None]), "values must be a number, not None"),
+    (lambda: slider("Power", ["a", ""]), "values must be a string that says something, not ''"),
+    (lambda: slider("Power", [1, 2, 1.0]), "values must differ in how they read, but 1 is there more"),
+    (lambda: slider("Power", [1, 2], start=3), "start must be one of 1, 2, not 3"),
     # Explorers
-    (lambda: show(lambda power: Figure(), power=TWO), ValueError, "label that says what it shows: fig.set_label"),
-    (lambda: show(lambda power: None, power=TWO), TypeError, "figure must return a matplotlib Figure, not None"),
-    (lambda: show(curve), ValueError, "sliders must be one or two, not 0"),
-    (lambda: show(curve, **dict.fromkeys("abc", TWO)), ValueError, "sliders must be one or two, not 3"),
-    (lambda: show(curve, power=[1, 2]), TypeError, r"power must be a Slider, not \[1, 2\]"),
-    (lambda: show(curve, pover=TWO), TypeError, "unexpected keyword argument 'pover'"),
-    (lambda: show(curve, scale=TWO), TypeError, "missing 1 required positional argument: 'power'"),
-    (lambda: show(curve, power=EIGHT, scale=EIGHT), ValueError, "at most 60 settings in all, not 64"),
+    (lambda: show(lambda power: Figure(), power=TWO), "label that says what it shows: fig.set_label"),
+    (lambda: show(lambda power: None, power=TWO), "figure must return a matplotlib Figure, not None"),
+    (lambda: show(curve), "sliders must be one or two, not 0"),
+    (lambda: show(curve, **dict.fromkeys("abc", TWO)), "sliders must be one or two, not 3"),
+    (lambda: show(curve, power=[1, 2]), r"power must be a Slider, not \[1, 2\]"),
+    (lambda: show(curve, pover=TWO), "unexpected keyword argument 'pover'"),
+    (lambda: show(curve, scale=TWO), "missing 1 required positional argument: 'power'"),
+    (lambda: show(curve, power=EIGHT, scale=EIGHT), "at most 60 settings in all, not 64"),
     # Live pictures
-    (lambda: moved(alt="{worth:g}"), ValueError, "'worth' must name one of power, value"),
-    (lambda: moved(alt="{value:5d}"), ValueError, r"\{value:5d\} must be one number, in a format such as"),
-    (lambda: moved(problem=3), TypeError, "problem and policy must be given together"),
-    (lambda: moved(means="Means"), ValueError, "means can be changed only where there is a game on arms"),
-    (lambda: moved(strange=1.0), TypeError, "'powers' is set with factor; it knows no strange"),
-    (lambda: moved(elsewhere), ValueError, r"x must be where .* is drawn, .*, not at 'value', which is 2"),
-    (lambda: moved(too_high), ValueError, "high must be where"),
-    (lambda: moved(curve), TypeError, "unexpected keyword argument 'value'"),
-    (
-        lambda: show(point, autoplay=True, live=Live(powers, alt="x", factor=1.0), power=TWO),
-        ValueError,
-        "autoplay must be False for a live explorer",
-    ),
-    (
-        lambda: show(curve, live=Live(asks, alt="x"), power=TWO),
-        TypeError,
-        "a live picture may ask for power, not for seen",
-    ),
-    (
-        lambda: show(point, live=Live(untranslated, alt="{value}"), power=TWO),
-        ValueError,
-        "of 'untranslated': a list, which it does not know",
-    ),
+    (lambda: moved(alt="{worth:g}"), "'worth' must name one of power, value"),
+    (lambda: moved(alt="{value:5d}"), r"\{value:5d\} must be one number, in a format such as"),
+    (lambda: moved(problem=3), "problem and policy must be given together"),
+    (lambda: moved(means="Means"), "means can be changed only where there is a game on arms"),
+    (lambda: moved(strange=1.0), "'powers' is set with factor; it knows no strange"),
+    (lambda: moved(elsewhere), r"x must be where .* is drawn, .*, not at 'value', which is 2"),
+    (lambda: moved(too_high), "high must be where"),
+    (lambda: moved(curve), "unexpected keyword argument 'value'"),
+    (lambda: lives(powers, autoplay=True), "autoplay must be False for a live explorer"),
+    (lambda: lives(asks), "a live picture may ask for power, not for seen"),
+    (lambda: lives(untranslated), "of 'untranslated': a list, which it does not know"),
     # Games of live pictures
-    (lambda: played(lambda factor: GAME), TypeError, "problem may ask for power, not for factor"),
-    (lambda: played(GAME, lambda power, seed: fl.ucb1()), TypeError, "policy may ask for power, not for seed"),
-    (lambda: played(GAME, [fl.ucb1(), 3]), TypeError, r"policy must be a Policy, such as ucb1\(\), not 3"),
+    (lambda: played(lambda factor: GAME), "problem may ask for power, not for factor"),
+    (lambda: played(GAME, lambda power, seed: fl.ucb1()), "policy may ask for power, not for seed"),
+    (lambda: played(GAME, [fl.ucb1(), 3]), r"policy must be a Policy, such as ucb1\(\), not 3"),
+    (lambda: played(bent), "each number of a game must .*, plus a number, but of 'UCB1' one is 0.05, 0.2, 0.8, 0.1125"),
+    (lambda: played(of_shape), "power must change numbers of the game only, and not its sizes"),
+    (lambda: played(rounds=[3, 11]), "rounds must be increasing whole numbers from 1 to the horizon, 10"),
+    (lambda: played(OWED, means="Means"), "means can be changed only where arms have a setting of this"),
     (
-        lambda: played(bent),
-        ValueError,
-        "each number of a game must be the value of power times a number, plus a number, but of 'UCB1' one "
-        "is 0.05, 0.2, 0.8, 0.1125",
-    ),
-    (lambda: played(of_shape), ValueError, "power must change numbers of the game only, and not its sizes"),
-    (lambda: played(rounds=[3, 11]), ValueError, "rounds must be increasing whole numbers from 1 to the horizon, 10"),
-    (lambda: played(OWED, means="Means"), ValueError, "means can be changed only where arms have a setting of this"),
-    (
-        lambda: show(
-            curve,
-            live=Live(asks, alt="x", problem=GAME, policy=[fl.ucb1(), fl.ucb1()], horizon=10),
-            power=TWO,
-        ),
-        TypeError,
+        lambda: lives(asks, problem=GAME, policy=[fl.ucb1(), fl.ucb1()]),
         "a live picture may ask for power, recorded, .*, not for seen",
     ),
-    (
-        lambda: Plays(Live(lambda: None, alt="x", problem=GAME, policy=fl.ucb1(), horizon=5), {"seed": TWO}),
-        ValueError,
-        "a slider of a game must not be named seed",
-    ),
+    (lambda: lives(lambda: None, "seed", problem=GAME, policy=fl.ucb1()), "a slider of a game must not be named seed"),
     # Marks
-    (lambda: marked(lambda ax: moving(ax, x="low")), TypeError, "artist must be a line, a band"),
-    (lambda: marked(lambda ax: moving(ax.plot([1])[0], high="low")), ValueError, "Line2D has the ends x, y, not high"),
-    (lambda: marked(lambda ax: moving(ax.plot([1])[0], "text")), TypeError, "text must be a string, and goes with a"),
-    (lambda: marked(lambda ax: moving(ax.plot([1])[0], x=None)), TypeError, "x must be the name of what is filled"),
-    (lambda: marked(lambda ax: moving(ax.bar([1, 2], 3), top=3)), ValueError, "top must be a name or 2 numbers, one"),
-    (lambda: marked(lambda ax: moving(ax.set_title(""), "$x$")), ValueError, "text must be one line without formulas"),
-    (lambda: marked(lambda ax: moving(ax.fill_between([1], [2]), low="low")), ValueError, "a band must be given x, "),
+    (lambda: marked(lambda ax: moving(ax, x="low")), "artist must be a line, a band"),
+    (lambda: marked(lambda ax: moving(ax.plot([1])[0], high="low")), "Line2D has the ends x, y, not high"),
+    (lambda: marked(lambda ax: moving(ax.plot([1])[0], "text")), "text must be a string, and goes with a"),
+    (lambda: marked(lambda ax: moving(ax.plot([1])[0], x=None)), "x must be the name of what is filled"),
+    (lambda: marked(lambda ax: moving(ax.bar([1, 2], 3), top=3)), "top must be a name or 2 numbers, one"),
+    (lambda: marked(lambda ax: moving(ax.set_title(""), "$x$")), "text must be one line without formulas"),
+    (lambda: marked(lambda ax: moving(ax.fill_between([1], [2]), low="low")), "a band must be given x, "),
 ]
 
 
-@pytest.mark.parametrize(("call", "error", "message"), REFUSED, ids=itertools.count())
-def test_what_can_t_be_shown_is_refused(call: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
+@pytest.mark.parametrize(("call", "message"), REFUSED, ids=itertools.count())
+def test_what_can_t_be_shown_is_refused(call: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
         call()
     plt.close("all")

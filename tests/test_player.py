@@ -359,7 +359,7 @@ def test_a_policy_that_remembers_every_round_must_be_told_of_each_before_the_nex
         player.choose(np.ones((3, 2)), range(3))
 
 
-def test_what_never_comes_waits_in_the_journal_and_needs_no_memory(tmp_path):
+def test_what_never_comes_waits_in_the_journal(tmp_path):
     with closing(Player(fl.ucb1(), 2, journal=tmp_path / "shop.db")) as player:
         for _ in range(5):
             player.choose()

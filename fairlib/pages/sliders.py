@@ -87,9 +87,9 @@ def _value(value: Any) -> float | str:
 
 def slider_text(value: Any) -> str:
     """Return how a value of a slider reads."""
-    if isinstance(value, numbers.Integral):
-        return f"{value:,}"
-    return f"{float(value):g}" if isinstance(value, numbers.Real) else str(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return str(value)
+    return f"{value:,}" if isinstance(value, numbers.Integral) else f"{float(value):g}"
 
 
 def setting_text(setting: dict[str, Any]) -> str:
