@@ -16,7 +16,8 @@
    ``state``, and writes a function that takes the engine's arrays and calls the rule by its arguments' names. A learner
    or a merit function among the settings adds functions of its own.
 4. The engine does not pass arrays one by one. It passes the address of an argument block (``argument_block.py``), in
-   which the address and the shape of each array are written. The text takes from it what the rule needs. For UCB1::
+   which the address and the shape of each array are written. The text takes from it what the rule needs. No code can
+   write to settings and to what has been seen. For UCB1::
 
        def flat(block, t, rng):
            selected = read_only(int_1d(block, 2))
