@@ -73,13 +73,18 @@ def test_the_price_of_a_merit_function(name):
     for arms, sd in itertools.product((2, 3, 8), (0.05, 0.5)):
         t, m = np.array([1, 40, 400]), arms // 2
         lower, upper = ex.price_of_merit(merit, arms, t, sd)
-        constant = 40 if name == "kink" else 26
+        constant = 28 if name == "kink" else 20
         for rounds, low, high in zip(t.tolist(), lower, upper, strict=True):
             late = m / arms * (1 - math.exp(-1)) * rounds * math.tanh(omega(sd * math.sqrt(2 * m / rounds)) / 2)
             unseen = 2 / arms * sum(range(m, m - min(rounds, m), -1)) * math.tanh(omega(1) / 2)
             assert low == pytest.approx(max(late, unseen), rel=1e-6)
             assert high == pytest.approx(
-                min(2 * rounds, 2 * (arms - 1) + constant * rounds * omega(sd * math.sqrt(arms / rounds)))
+                min(
+                    2 * rounds,
+                    2 * min(arms, rounds) * (1 - math.exp(-omega(1)))
+                    + constant * rounds * omega(sd * math.sqrt(arms / rounds)),
+                ),
+                rel=1e-6,
             )
             assert low >= 0.048 * rounds * min(1, omega(sd * math.sqrt(arms / rounds)))
             assert low >= 0.051 * min(rounds, arms) * min(1, omega(1))

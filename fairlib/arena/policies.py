@@ -93,6 +93,9 @@ entrants: Mapping[str, Entrant] = MappingProxyType(
         "upper merit": Entrant(
             lambda game, horizon: exposure.upper_merit(game.merit, plays=game.plays), as_proved=True
         ),
+        "upper merit in doubt": Entrant(
+            lambda game, horizon: exposure.upper_merit(game.merit, plays=game.plays, factor=2), as_proved=True
+        ),
         "upper merit, kl": Entrant(
             lambda game, horizon: exposure.upper_merit_kl(game.merit, _size(game), horizon), as_proved=True
         ),

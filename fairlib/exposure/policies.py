@@ -1,9 +1,9 @@
 """Upper merit, FairX-UCB, FairX-TS and FairX-EG on arms."""
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
-from fairlib.checks import Horizon, NonNegative, PositiveInt, PositiveScale, UnitInterval, checked
+from fairlib.checks import Horizon, NonNegative, PositiveInt, PositiveScale, Real, UnitInterval, checked
 from fairlib.core import Policy, explore, helper, rule, share_out, take_turns, try_each_once
 from fairlib.core.arms import BetaShape
 from fairlib.merit import (
@@ -36,8 +36,8 @@ __all__ = [
 
 
 @rule
-def upper_merit_rule(plays, sd, rounds, merit, seen, p):
-    """Play in proportion to the largest merit in each confidence interval."""
+def upper_merit_rule(plays, sd, rounds, factor, merit, seen, p):
+    """Play in proportion to the largest merit in each confidence interval, where that is much above the mean's."""
     if take_turns(seen.t, plays, p):
         return
     for a in range(p.size):
@@ -45,13 +45,18 @@ def upper_merit_rule(plays, sd, rounds, merit, seen, p):
         if n > 0:
             excess = math.log(plays * max(rounds, seen.t) / (p.size * n))
             mean, width = seen.total[a] / n, sd * math.sqrt(2.0 * max(excess, 0.0) / n)
-        p[a] = largest_merit(merit, mean - width, mean + width)  # line 3
+        upper, plain = largest_merit(merit, mean - width, mean + width), largest_merit(merit, mean, mean)
+        p[a] = plain if n > 0 and upper <= factor * plain else upper  # line 3
     share_out(p, plays)  # line 4
 
 
 @checked
 def upper_merit(
-    merit: Merit, sd: PositiveScale = 0.5, plays: PositiveInt = 1, horizon: Horizon | None = None
+    merit: Merit,
+    sd: PositiveScale = 0.5,
+    plays: PositiveInt = 1,
+    horizon: Horizon | None = None,
+    factor: Annotated[float, Real(1)] = 1.0,
 ) -> Policy:
     r"""Upper merit: play in proportion to the largest merit in each arm's confidence interval. Not from the papers.
 
@@ -60,6 +65,10 @@ def upper_merit(
     .. math:: w = \sigma \sqrt{\frac{2}{N} \ln_+ \frac{mt}{KN}} , \qquad \ln_+ x = \max(\ln x, 0) ,
 
     each point moved to the nearest one of the merit's range. For a rising merit only its upper end matters.
+
+    Upper merit *in doubt* has a factor above 1, best 2: it uses the largest merit only where that is more than twice
+    the merit of the mean, and elsewhere the merit of the mean. Its bound is nearly the same, and in every single game
+    it is the plug-in policy from some round on.
 
     Parameters
     ----------
@@ -72,6 +81,9 @@ def upper_merit(
         Number of arms m that are played each round, at most the number of arms.
     horizon : int, optional
         Number of rounds T: it replaces t in the width. The policy refuses longer games.
+    factor : float
+        The factor :math:`\rho`, at least 1: the largest merit counts only where it is more than this many times the
+        merit of the mean. At 1, it always counts.
 
     Returns
     -------
@@ -94,12 +106,14 @@ def upper_merit(
     >>> from fairlib.exposure import ExposureBandit
     >>> from fairlib.merit import exponential
     >>> game = ExposureBandit(fl.bernoulli([0.8, 0.4]), merit=exponential(2))
-    >>> result = fl.simulate(game, upper_merit(game.merit), 20_000)
+    >>> result = fl.simulate(game, upper_merit(game.merit, factor=2), 20_000)
     >>> bool(abs(result.share[0, -1] - game.optimal).max() < 0.02)
     True
     """
     rounds = 0 if horizon is None else horizon
-    return Policy("upper merit", upper_merit_rule, plays=plays, horizon=horizon, sd=sd, rounds=rounds, merit=merit)
+    name = "upper merit in doubt" if factor > 1 else "upper merit"
+    settings: dict[str, Any] = {"sd": sd, "rounds": rounds, "factor": factor, "merit": merit}
+    return Policy(name, upper_merit_rule, plays=plays, horizon=horizon, **settings)
 
 
 @helper

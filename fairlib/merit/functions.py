@@ -578,7 +578,7 @@ def largest_merit(merit: MeritFunctions, low: float, high: float) -> float:
     1.0
     """
     top = cut(high, merit)
-    if merit.rising == 0.0:
+    if merit.rising == 0.0 and low < high:
         top = search_best(merit.value, merit.params, cut(low, merit), top, 0.0, -1.0)
     return merit.value(merit.params, top)
 

@@ -66,14 +66,14 @@ def exposed(i: int, merit: Merit) -> ex.ExposureBandit:
 
 def of_upper_merit(i: int) -> Case:
     merit = (exponential(0.2), exponential(4), clipped(0.1), exponential(8), ramp(0.5), exponential(6))[i]
-    game = exposed(i, merit)
+    game, factor = exposed(i, merit), 1 + i % 2
     mu = game.arms.means
     most = farthest(merit, mu)[0]
     return case(
-        f"means {in_words(mu)}, merit {merit!r}",
-        lambda t: ex.upper_merit_fairness_bound(merit, mu.size, t, known=False),
+        f"means {in_words(mu)}, merit {merit!r}, factor {factor}",
+        lambda t: ex.upper_merit_fairness_bound(merit, mu.size, t, factor=factor),
         lambda t: most * t,
-        lambda runs, rounds: played(game, ex.upper_merit(merit), "fairness_regret", runs, rounds, i),
+        lambda runs, rounds: played(game, ex.upper_merit(merit, factor=factor), "fairness_regret", runs, rounds, i),
         lambda rounds: played(game, worst_believer(merit, mu, True), "fairness_regret", 2, rounds),
     )
 

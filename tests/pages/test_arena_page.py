@@ -107,7 +107,7 @@ def test_a_game_has_all_measures_and_its_fronts(page, browser):
 
 def test_filters(page, browser):
     visit(browser, page, "name=upper&only=proved")
-    assert set(means(browser)) == {"upper merit", "upper merit, kl", "upper merit, delayed"}
+    assert set(means(browser)) == {"upper merit", "upper merit in doubt", "upper merit, kl", "upper merit, delayed"}
     find(browser, "[data-set=name]").send_keys(" merit, d")
     assert set(means(browser)) == {"upper merit, delayed"}
     assert "1 policy" in find(browser, ".said").text

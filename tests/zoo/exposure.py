@@ -81,6 +81,11 @@ ENTRIES = {
         ("exponential, gaussian", "power, gaussian", "clipped, gaussian"),
         "fairx-ucb",
     ),
+    "upper merit in doubt": Entry(
+        lambda game: ex.upper_merit(game.merit, factor=2),
+        ("exponential", "power, gaussian", "clipped, beta"),
+        "fairx-ucb",
+    ),
     "upper merit, kl": Entry(
         lambda game: ex.upper_merit_kl(game.merit, size(game), 2000),
         ("exponential, delay", "power", "clipped, beta"),
