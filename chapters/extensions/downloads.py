@@ -139,7 +139,12 @@ def without_roles(app: Sphinx, page: str, text: str, figures: dict[str, tuple[st
 
 
 def at_rest(output: NotebookNode) -> NotebookNode | None:
-    """Return an output as it is before a kernel runs: of what a reader can move only the picture, if it has one."""
+    """Return an output as it is before a kernel runs: of what a reader can move only the picture, if it has one.
+
+    >>> moved = '<div><input type="range"><img alt="A line"></div>'
+    >>> at_rest(nbformat.v4.new_output("display_data", {"text/html": moved}))["data"]
+    {'text/html': '<img alt="A line">'}
+    """
     html = output.get("data", {}).get("text/html", "")
     if not re.search("<(input|button|select)", html):
         return output
