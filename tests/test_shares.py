@@ -298,7 +298,7 @@ def test_with_the_least_credit_the_worst_window_is_the_bound(shares, tolerance, 
         fresh = after - states
         states |= fresh
         assert all(owed <= tolerance + most for state in fresh for (owed, _), most in zip(state, excess, strict=True))
-        worst = [max(known, *(state[a][1] for state in fresh), 0) for a, known in enumerate(worst)]
+        worst = [max([known, *(state[a][1] for state in fresh)]) for a, known in enumerate(worst)]
     beyond = [short - tolerance - credit - most for short, most in zip(worst, excess, strict=True)]
     assert max(beyond) == 0 if more == 0 else max(beyond) <= 0
 

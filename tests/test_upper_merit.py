@@ -107,8 +107,8 @@ def test_by_how_much_a_variable_exceeds_a_threshold():
     laws = [([x, -1 / x], [1 / (1 + x * x), x * x / (1 + x * x)]) for x in np.geomspace(0.05, 20, 100)]
     laws += [([x, -x, 0], [0.5 / x**2, 0.5 / x**2, 1 - 1 / x**2]) for x in np.linspace(1, 8, 50)]
     closest = np.zeros(4)
-    for values, p in laws:  # of variance 1; divided by their scale they are sub-Gaussian
-        x, p = np.array(values), np.array(p)
+    for values, chances in laws:  # of variance 1; divided by their scale they are sub-Gaussian
+        x, p = np.array(values), np.array(chances)
         small = x / max(1, (np.sqrt(2 * np.log(np.exp(np.outer(theta, x)) @ p)) / abs(theta)).max())
         for s in np.linspace(0, 3, 31):
             found = [p @ np.maximum(each - s, 0) for each in (x, small, abs(x), abs(small))]
