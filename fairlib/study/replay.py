@@ -136,7 +136,8 @@ def replay(
         visits = _rows(known, getattr(policy, "arms", None), least)
     else:
         visits = map(_visit, checks.rows("log", log, "a Log, a data frame or Events"))
-    player: _Player = (_OnContexts if isinstance(policy, ContextPolicy) else _OnArms)(policy, horizon, rewards)
+    kind: type[_Player] = _OnContexts if isinstance(policy, ContextPolicy) else _OnArms
+    player = kind(policy, horizon, rewards)
     seen = 0
     kept: list[Any] = []
     probabilities: list[NDArray[np.float64]] = []
@@ -323,7 +324,9 @@ class _OnArms(_Player):
     def made_for(self, arms: int) -> Policy:
         """Return the policy for a number of arms."""
         policy = self.policy if isinstance(self.policy, Policy) else self.policy(arms)
-        return checks.instance("policy", policy, Policy, "a Policy, or a function that makes one for a number of arms")
+        example = "a Policy, or a function that makes one for a number of arms"
+        made: Policy = checks.instance("policy", policy, Policy, example)
+        return made
 
     def prepare(self, t: int, visit: _Visit) -> None:
         """Take up the counts and rewards of the articles in the pool."""
