@@ -37,7 +37,7 @@ __all__ = [
 
 @rule
 def upper_merit_rule(plays, sd, rounds, factor, merit, seen, p):
-    """Play in proportion to the largest merit in each confidence interval, where that is much above the mean's."""
+    """Play by the largest merit in each confidence interval, or that of its mean if the largest is not much more."""
     if take_turns(seen.t, plays, p):
         return
     for a in range(p.size):
