@@ -30,7 +30,7 @@ COLUMNS = ("horizon", "game", "measure", "policy", "mean", "error", "median", "w
 
 
 def rows(found: fl.Comparison) -> list[list[Any]]:
-    """Return a line of `COLUMNS` for each number of a comparison: its ranks, and whether it is surely near the best."""
+    """Return a line of `COLUMNS` for each number of a comparison: its ranks, and whether it is near the best."""
     frame = found.frame()
     made = []
     for game in found.games:

@@ -108,6 +108,17 @@ def test_equals_are_told_apart_as_rarely_as_is_said():
     assert errors > 0
 
 
+def test_a_disaster_that_no_run_has_seen_is_not_known_of_and_a_comparison_says_so():
+    """Of equal means the steady one loses as often as 20 runs have no disaster, two times of three, not one of 20."""
+    draw, fooled = np.random.default_rng(21), 0
+    for _ in range(300):
+        rare = np.where(draw.random(20) < 0.02, 1010.0, 10.0) + draw.normal(size=20)
+        made = of_runs(steady=list(draw.normal(30, 1, 20)), gambler=list(rare))
+        fooled += made.ranks("game", "regret").loc["gambler", "worst"] == 1
+    assert fooled / 300 == pytest.approx(0.98**20, abs=0.08)
+    assert "fewer than 13.9% of runs may not be among them" in repr(made)
+
+
 def test_more_reward_is_better_and_less_of_all_else(made):
     assert made.ranks("plain", "reward").index[0] == made.ranks("plain", "regret").index[0]
 

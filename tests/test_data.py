@@ -267,13 +267,6 @@ def test_fourier_features_approximate_the_kernel(scale):
     assert abs(z @ z.T - kernel).max() < 5 / math.sqrt(dimension)
 
 
-def test_fourier_features_are_unbiased():
-    x = np.array([[0.3, -0.2], [-0.5, 0.4]])
-    products = [z[0] @ z[1] for z in (data.fourier_features(x, 10, seed) for seed in range(4000))]
-    error = np.std(products) / math.sqrt(len(products))
-    assert abs(np.mean(products) - math.exp(-(0.8**2 + 0.6**2) / 2)) < 4 * error < 0.02
-
-
 def test_arm_contexts_are_the_features_of_the_whole_outer_product():
     x = np.random.default_rng(3).normal(size=(7, 4))
     contexts = data.arm_contexts(x, arms=5, dimension=11, seed=6, scale=1.5)
@@ -355,27 +348,21 @@ def test_the_filter_of_the_paper_at_its_borders(tmp_path, column, border):
     assert data.read_acs(written(tmp_path, pums(people))).features.shape[0] == 2
 
 
-EXCERPT = "YEAR,AGEP,SEX,INDP_CAT,PINCP,PWGTP\n"
-ASKED: Any = {"group": "SEX", "numbers": ["AGEP"], "one_hot": {"SEX": [1, 2], "INDP_CAT": [0, 14]}}
-
-
-def test_years_are_kept_and_files_joined(tmp_path):
-    first = written(tmp_path, EXCERPT + "2018,30,1,14,900,1\n2019,31,2,0,800,1\n2017,9,2,0,800,1\n", "ma.csv")
-    other = written(tmp_path, EXCERPT + "2019,32,1,N,700,1\n2018,33,2,14,600,1\n", "tx.csv")
-    assert data.read_acs((first, other), **ASKED, years=[2018]).rewards.tolist() == [900, 600]
-    both = data.read_acs([str(first), other], **ASKED, years=[2019])
-    assert both.rewards.tolist() == [800, 700]
-    assert both.groups.tolist() == [1, 0]
-    assert dict(zip(both.names, both.features.T.tolist(), strict=True)) == {
-        **{"constant": [1, 1], "AGEP": [31, 32], "SEX_1": [0, 1], "SEX_2": [1, 0]},
-        **{"INDP_CAT_0": [1, 0], "INDP_CAT_14": [0, 0]},  # the 0 is a code here, and N is none of them
-    }
-    with pytest.raises(ValueError, match=r"ma\.csv: of 2018 no person who is kept has 2 in the column SEX$"):
-        data.read_acs(first, **ASKED, years=[2018])
-    with pytest.raises(ValueError, match=r"ma\.csv: no person in it has AGEP > 16, PINCP > 100"):
-        data.read_acs(first, **ASKED, years=[2017])
-    with pytest.raises(ValueError, match=r"tx\.csv: line 2: INDP_CAT must be there, as the filter does not leave out"):
-        data.read_acs(other, "SEX", ["AGEP", "INDP_CAT"], {"SEX": [1, 2]})
+def test_files_are_joined(tmp_path):
+    first = written(tmp_path, CENSUS, "ma.csv")
+    other = written(tmp_path, CENSUS.replace("40,2", "41,1"), "tx.csv")
+    both = data.read_acs([str(first), other], **SMALL)
+    assert both.features[:, 1].tolist() == [40, 71, 41, 71]
+    assert both.groups.tolist() == [1, 0, 0, 0]
+    nist = written(tmp_path, "AGEP,SEX,INDP_CAT,PINCP,PWGTP\n32,1,N,700,1\n33,2,14,600,1\n9,2,N,N,3\n", "nist.csv")
+    read = data.read_acs(nist, **(SMALL | {"one_hot": {"SEX": [1, 2], "INDP_CAT": [0, 14]}}))
+    assert read.features[:, 4:].tolist() == [[0, 0], [0, 1]]  # N is none of the codes
+    few = written(tmp_path, CENSUS.replace("40,2,30000", "40,2,90").replace("12000", ""), "few.csv")
+    with pytest.raises(ValueError, match=r"few\.csv: no person in it has AGEP > 16, PINCP > 100"):
+        data.read_acs(few, **SMALL)
+    path = written(tmp_path, "AGEP,SEX,PINCP,PWGTP,PWK\n40,2,30000,17,\n", "lacks.csv")
+    with pytest.raises(ValueError, match=r"line 2: PWK must be there, as the filter does not leave out"):
+        data.read_acs(path, **(SMALL | {"numbers": ["AGEP", "PWK"]}))
 
 
 def test_columns_that_are_asked_for_wrongly(tmp_path):
@@ -389,7 +376,7 @@ def test_columns_that_are_asked_for_wrongly(tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             data.read_acs(path, **(SMALL | changed))
-    kinds: list[dict[str, Any]] = [{"numbers": None}, {"one_hot": ["SEX"]}, {"years": 2018}]
+    kinds: list[dict[str, Any]] = [{"numbers": None}, {"one_hot": ["SEX"]}]
     for kind in kinds:
         with pytest.raises(TypeError, match=f"^{next(iter(kind))} must be a "):
             data.read_acs(path, **(SMALL | kind))

@@ -4,6 +4,7 @@ import importlib.util
 import itertools
 import json
 from collections import namedtuple
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -51,9 +52,14 @@ def test_a_file_is_read_as_its_ending_says(tmp_path, ending):
     if "csv" in ending:
         pd.DataFrame(ROWS).to_csv(path, index=False)
     else:
-        path.write_text(json.dumps(ROWS) if ending == "json" else "\n".join(map(json.dumps, ROWS)), encoding="utf-8")
+        path.write_text(json.dumps(ROWS) if ending == "json" else "\n\n".join(map(json.dumps, ROWS)), encoding="utf-8")
     pd.testing.assert_frame_equal(Log(path, THEIRS).table, FRAME)
     assert fl.evaluate(Log(str(path), THEIRS), [0.5, 0.5], method="ips").reward.value == pytest.approx(-2 / 3)
+
+
+def test_numbers_of_a_database_are_taken():
+    log = Log(FRAME.assign(reward=[Decimal(f"{each}") for each in FRAME["reward"]]))
+    pd.testing.assert_frame_equal(log.table, FRAME)
 
 
 def test_parquet_is_read_by_pandas_which_says_what_it_needs(tmp_path):
@@ -108,6 +114,11 @@ def test_rows_that_lack_something_are_refused_or_dropped_and_counted():
         ({"arms": "tea"}, TypeError, "arms must be a number or a list of names, not 'tea'"),
         ({"arms": 0}, ValueError, "arms must be a whole number of at least 1, not 0"),
         ({"table": FRAME.assign(arm=[0, -1, 0])}, ValueError, r"arm of log must .* at least 0, not -1 \(row 1\)"),
+        (
+            {"table": FRAME.assign(arm=[0, 2**63, 0])},
+            ValueError,
+            r"arm of log must .* not 9223372036854775808 \(row 1\)",
+        ),
         ({"table": FRAME.assign(arm=[0, 0.5, 0])}, ValueError, r"arm of log must .* not 0.5 \(row 1\)"),
         ({"table": FRAME.assign(arm=[0, "tea", 0])}, ValueError, r"arm of log must .* not 'tea' \(row 1\)"),
         ({"table": FRAME.assign(arm=[True, False, True])}, ValueError, r"arm of log must .* not (np\.)?True"),

@@ -12,11 +12,11 @@ import pytest
 
 import fairlib as fl
 from fairlib.baselines.linear import linucb
-from fairlib.core import Array, ContextPolicy, Number, PerArm, dot
+from fairlib.core import Array, ContextPolicy, Number, PerArm
 from fairlib.data import Event, Log, Pool
-from fairlib.exposure import fairx_linucb, fairx_ts
+from fairlib.exposure import fairx_ts
 from fairlib.merit import exponential
-from fairlib.shares import fair_ucb, lfg
+from fairlib.shares import fair_ucb
 from fairlib.study.replay import article_contexts, replay
 
 MEANS = {7: 0.8, 8: 0.6, 9: 0.3}
@@ -83,15 +83,6 @@ def test_replay_earns_what_the_policy_earns_at_play(policy):
     assert game.reward.mean() > horizon * np.mean(arms) + 3  # it is no mean feat: there is something to learn
 
 
-def test_a_log_that_did_not_draw_evenly_would_mislead():
-    """What the estimate needs: where clicks and display go together, the visits kept are not the policy's."""
-    rng = np.random.default_rng(3)
-    keen = rng.random(6000) < 0.5  # keen visitors click anything, and are shown article 7
-    pool = pool_of(7, 8)
-    events = [Event(t, 7 if k else 8, int(k), np.ones(6), pool) for t, k in enumerate(keen)]
-    assert replay(events, always(0)).rewards.mean() == 1.0  # at play it would earn 0.5
-
-
 def test_statistics_belong_to_articles_wherever_they_stand():
     pools = (pool_of(7, 8, 9), pool_of(9, 7), pool_of(8, 10))
     notes = []
@@ -152,16 +143,6 @@ def test_a_memory_of_one_number_is_that_of_the_visits_kept():
     assert len(replay(log(300, 3), fl.Policy("counts", rule), horizon=50).events) == 50
 
 
-def test_a_policy_with_memory_earns_what_it_earns_at_play():
-    policy = lfg([0.5, 0.1, 0.1], eta=2.0)
-    replays = [replay(log(500, seed), policy, horizon=100, seed=seed) for seed in range(100)]
-    first = np.array([sum(event.displayed == 7 for event in result.events) for result in replays])
-    game = fl.simulate(fl.Bandit(fl.bernoulli(list(MEANS.values()))), policy, 100, runs=2000, rounds=[100])
-    truth = game.selected[:, 0, 0]
-    error = np.sqrt(first.var(ddof=1) / 100 + truth.var(ddof=1) / 2000)
-    assert abs(first.mean() - truth.mean()) < 4 * error
-
-
 def test_memory_of_each_arm_starts_again_with_another_pool_and_other_memory_stays():
     notes = []
 
@@ -209,27 +190,6 @@ def test_the_ridge_regression_is_that_of_the_visits_kept():
         assert mean == pytest.approx(inverse @ x[:rounds].T @ result.rewards[:rounds], abs=1e-8)
 
 
-@pytest.mark.parametrize(
-    "policy", [linucb(0.1, 1.0), fairx_linucb(exponential(4, -1, 1), 0.1, 1.0)], ids=["LinUCB", "FairX-LinUCB"]
-)
-def test_policies_with_contexts_learn_from_a_log(policy):
-    """Clicks are linear in the context: visitors of two kinds like different articles."""
-    rng = np.random.default_rng(8)
-    one, two = np.array([1.0, 1, 0, 0, 0, 0]), np.array([1.0, 0, 1, 0, 0, 0])
-    pool = Pool((7, 8), np.array([one, two]))
-    events = []
-    for t in range(4000):
-        user = one if rng.random() < 0.5 else two
-        displayed = int(rng.integers(7, 9))
-        liked = np.array_equal(user, pool.features[displayed - 7])
-        events.append(Event(t, displayed, int(rng.random() < (0.8 if liked else 0.2)), user, pool))
-    result = replay(events, policy)
-    assert len(result.events) > 1500
-    late = result.rewards[500:].mean()
-    assert late > (0.7 if policy.name == "LinUCB" else 0.55)  # one article for all would earn 0.5
-    assert replay(events, policy).rewards.tolist() == result.rewards.tolist()
-
-
 def own_log(rounds: int, seed: int, most: float = 0.7) -> Log:
     """Log rounds of a policy that learns: the arm that has paid best so far is drawn with the largest probability."""
     rng = np.random.default_rng(seed)
@@ -269,6 +229,13 @@ def test_one_round_in_so_many_is_kept_whatever_the_propensities():
     assert kept == pytest.approx(900, abs=4 * np.sqrt(9000 * 0.1 * 0.9))
 
 
+def test_a_replay_that_waits_for_an_arm_that_is_not_there_says_so():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"arm": rng.integers(2, size=2000), "reward": 0.0, "propensity": 0.5})
+    with pytest.warns(UserWarning, match=r"replay kept \d of 2,000 visits, and a log .* would give about 400"):
+        replay(Log(frame, arms=3), fl.ucb1(), least=0.2)
+
+
 def test_the_same_log_as_events_and_as_rows():
     events = log(600, 5)
     names = ("arm", "reward", "propensity", "features")
@@ -289,25 +256,25 @@ LONGER = pd.DataFrame([*one(**TWO).to_dict("records"), *one(features=[np.ones((2
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "message"),
     [
-        (lambda: replay(one(), fl.ucb1()), TypeError, r"log must say how many arms there are, as Log\(..., arms=4\)"),
-        (lambda: replay(one(2, **TWO), fl.ucb1()), ValueError, "arm of log must be one of 2, .*, not 2"),
-        (lambda: replay(one(2), fair_ucb([0.1, 0.1])), ValueError, "arm of log must be one of 2, .*, not 2"),
-        (lambda: replay(Log(one(), arms=3), fair_ucb([0.1, 0.1])), ValueError, "made for 2 arms, not 3"),
-        (lambda: replay(one(0, 0.4, **TWO), fl.ucb1()), ValueError, "there could be, one in 2, .*, not 0.4"),
-        (lambda: replay(one(**TWO), fl.ucb1(), least=0.6), ValueError, "there could be, 0.6, not 0.5"),
-        (lambda: replay(Log(one(**TWO), arms=3), linucb(1.0)), ValueError, "features of log must have 3 rows"),
-        (lambda: replay(Log(one(), arms=2), linucb(1.0)), ValueError, "log must have features"),
-        (lambda: replay(one(**TWO), ContextPolicy("long", lambda p: 0, dimension=5)), ValueError, "length 5, not 1"),
-        (lambda: replay(LONGER, linucb(1.0)), ValueError, "features must be of one length, 1 as in the first visit"),
-        (lambda: replay([3], fl.ucb1()), TypeError, "each of log must be an Event; give other logs as a Log or a data"),
-        (lambda: replay("log.csv", fl.ucb1()), TypeError, "log must be a Log, a data frame or Events, not 'log.csv'"),
+        (lambda: replay(one(), fl.ucb1()), r"log must say how many arms there are, as Log\(..., arms=4\)"),
+        (lambda: replay(one(2, **TWO), fl.ucb1()), "arm of log must be one of 2, .*, not 2"),
+        (lambda: replay(one(2), fair_ucb([0.1, 0.1])), "arm of log must be one of 2, .*, not 2"),
+        (lambda: replay(Log(one(), arms=3), fair_ucb([0.1, 0.1])), "made for 2 arms, not 3"),
+        (lambda: replay(one(0, 0.4, **TWO), fl.ucb1()), "there could be, one in 2, .*, not 0.4"),
+        (lambda: replay(one(**TWO), fl.ucb1(), least=0.6), "there could be, 0.6, not 0.5"),
+        (lambda: replay(Log(one(**TWO), arms=3), linucb(1.0)), "features of log must have 3 rows"),
+        (lambda: replay(Log(one(), arms=2), linucb(1.0)), "log must have features"),
+        (lambda: replay(one(**TWO), ContextPolicy("long", lambda p: 0, dimension=5)), "length 5, not 1"),
+        (lambda: replay(LONGER, linucb(1.0)), "features must be of one length, 1 as in the first visit"),
+        (lambda: replay([3], fl.ucb1()), "each of log must be an Event; give other logs as a Log or a data"),
+        (lambda: replay("log.csv", fl.ucb1()), "log must be a Log, a data frame or Events, not 'log.csv'"),
     ],
     ids=itertools.count(),
 )
-def test_doors_of_a_log_of_one_s_own(call, error, message):
-    with pytest.raises(error, match=message):
+def test_doors_of_a_log_of_one_s_own(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
         call()
 
 
@@ -338,61 +305,38 @@ def keep(rounds: Annotated[Array, "T"], p):
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "message"),
     [
-        (lambda events: replay(events, 3), TypeError, "policy must be a Policy, a ContextPolicy or a function"),
-        (lambda events: replay(events, lambda k: 3), TypeError, "policy must be a Policy, or a function .*, not 3"),
-        (lambda events: replay(events, fl.uniform(2)), ValueError, "policy 'uniform' is made for plays=2, not 1"),
-        (lambda events: replay(events, fair_ucb([0.1, 0.1])), ValueError, "is made for 2 arms, not 3"),
-        (
-            lambda events: replay(events, fl.classic.ucb1_rule),
-            TypeError,
-            "policy must be a Policy, a ContextPolicy or a",
-        ),
-        (lambda events: replay(events, fl.Policy("far", lambda p: 3)), ValueError, "'far' .* or an arm that there is"),
-        (
-            lambda events: replay(events, ContextPolicy("past", look_back)),
-            ValueError,
-            "'past' must not need its history",
-        ),
+        (lambda events: replay(events, 3), "policy must be a Policy, a ContextPolicy or a function"),
+        (lambda events: replay(events, lambda k: 3), "policy must be a Policy, or a function that makes one .*, not 3"),
+        (lambda events: replay(events, fl.uniform(2)), "policy 'uniform' is made for plays=2, not 1"),
+        (lambda events: replay(events, fair_ucb([0.1, 0.1])), "is made for 2 arms, not 3"),
+        (lambda events: replay(events, fl.classic.ucb1_rule), "policy must be a Policy, a ContextPolicy or a"),
+        (lambda events: replay(events, fl.Policy("far", lambda p: 3)), "'far' .* or an arm that there is"),
+        (lambda events: replay(events, ContextPolicy("past", look_back)), "'past' must not need its history"),
         (
             lambda events: replay(events, ContextPolicy("short", lambda p: 0, dimension=5)),
-            ValueError,
             "'short' is made for contexts of length 5, not 36",
         ),
         (
             lambda events: replay(events, fl.Policy("half", refuse)),
-            ValueError,
             r"the rule of 'half' must return probabilities .* in round 1 it did not",
         ),
-        (
-            lambda events: replay(events, fl.Policy("long", keep)),
-            TypeError,
-            "horizon must be given, as policy 'long' remembers every round",
-        ),
+        (lambda events: replay(events, fl.Policy("long", keep)), "horizon must be given, as policy 'long' remembers every round"),
         (
             lambda events: replay(events + log(5, 1, (pool_of(9, 8),)), fl.Policy("told", listen)),
-            ValueError,
             r"the rule of 'told' must not ask for feedback, as its arms are other articles when the pool changes",
         ),
         (
             lambda events: replay(events + log(5, 1, (pool_of(9, 7, 8),)), ContextPolicy("told", listen)),
-            ValueError,
             r"the rule of 'told' must not ask for feedback, .* when the pool changes, which it does in round \d",
         ),
     ],
     ids=itertools.count(),
 )
-def test_doors(call, error, message):
-    with pytest.raises(error, match=message):
+def test_doors(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
         call(log(5, 10))
-
-
-def test_articles_twice_as_long_as_the_theory_asks_are_stated():
-    """The longest context of the real log: all of visitor's and article's weight on one feature."""
-    longest = np.array([1.0, 1, 0, 0, 0, 0])
-    context = article_contexts(Event(0, 7, 0, longest, Pool((7,), longest.reshape(1, -1))))[0]
-    assert dot(context, context) ** 0.5 == 2
 
 
 def test_chance_comes_from_a_stream_of_the_replay_s_own():
@@ -406,9 +350,3 @@ def test_chance_comes_from_a_stream_of_the_replay_s_own():
     replay(log(40, 1), fl.Policy("noting", rule, interpret=True), seed=9)
     stream = np.random.default_rng(np.random.SeedSequence(9, spawn_key=(0,))).random(80)
     assert drawn == stream[::2].tolist()  # and between two of them one to choose by
-
-
-def test_a_replay_reads_in_one_line_however_long_the_log_was():
-    result = replay(log(300, 9), fl.uniform(), seed=1)
-    assert repr(result).startswith(f"Replay: {len(result.events)} of 300 visits kept, mean reward 0.")
-    assert len(repr(result)) < 80

@@ -9,9 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -381,18 +379,6 @@ def test_what_failed_stands_in_a_column_and_is_tried_again(tmp_path, notes):
     assert len(begun(notes)) == 201
 
 
-def test_ctrl_c_is_no_failure_to_be_kept():
-    def experiment(i):
-        if i == 3:
-            raise KeyboardInterrupt
-        return 6 / i
-
-    with pytest.warns(UserWarning, match="2 of 5 settings are finished"):
-        swept = fl.sweep(experiment, [{"i": i} for i in (1, 0, 2, 3, 4)], errors="keep")
-    assert swept["result"].dropna().to_dict() == {0: 6, 2: 3}
-    assert swept["exception"].dropna().to_dict() == {1: "ZeroDivisionError: division by zero"}
-
-
 @pytest.mark.parametrize("number", [1, 3, 7, 20])
 def test_parts_are_all_settings_once(number, tmp_path):
     parts = [fl.sweep(times, MANY_PAIRS, store=tmp_path, part=(i, number)) for i in range(number)]
@@ -477,28 +463,3 @@ def test_ctrl_c_cancels_what_has_not_begun():
     done = results.index.tolist()
     assert results["result"].tolist() == done == list(range(len(done)))
     assert 4 <= len(done) <= len(begun) < 100
-
-
-def dies_once(i, file):
-    if i == 3 and not Path(file).exists():
-        Path(file).touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return {"square": i * i}
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="nothing is killed so there")
-def test_a_worker_of_a_pool_that_is_killed_is_told_and_a_second_call_runs_the_rest(tmp_path):
-    settings = [{"i": i, "file": str(tmp_path / "once")} for i in range(8)]
-    pool = ProcessPoolExecutor(2, mp_context=get_context("spawn"))
-    with pool, pytest.raises(fl.SweepError, match="BrokenProcessPool"):
-        fl.sweep(dies_once, settings, store=tmp_path / "store", executor=pool)
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        swept = fl.sweep(dies_once, settings, store=tmp_path / "store", executor=pool)
-    assert swept["square"].tolist() == [i * i for i in range(8)]
-
-
-def test_the_bar_shows_only_when_it_is_asked_for(capsys):
-    fl.sweep(int, [{}])
-    assert capsys.readouterr().err == ""
-    fl.sweep(int, [{}], progress=True)
-    assert "1/1" in capsys.readouterr().err

@@ -1,7 +1,10 @@
 """Logs of arms that were drawn with known probabilities: one class, from a data frame, rows or a file."""
 
+import decimal
 import json
+import math
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -94,28 +97,24 @@ class Log:
         missing: Annotated[str, checks.Choice(("raise", "drop"))] = "raise",
     ) -> None:
         frame = _named(_frame(table), dict(columns or {}))
-        rows = frame.index
-        lacking = frame[list(_NEEDED)].isna()
-        if missing == "drop":
-            frame = frame[~lacking.any(axis=1)]
-        elif lacking.any(axis=None):
-            name = str(lacking.any().idxmax())
-            row, number = int(np.argmax(lacking[name])), int(lacking.any(axis=1).sum())
+        lacking = np.column_stack([frame[name].isna() for name in _NEEDED])
+        there = ~lacking.any(axis=1)
+        if missing == "raise" and not there.all():
+            name = _NEEDED[int(np.argmax(lacking.any(axis=0)))]
+            row, number = int(np.argmax(frame[name].isna())), int((~there).sum())
             raise ValueError(
                 f"{name} of log must be there in each row, and is not in row {row} ({number} such rows in all): give "
                 'missing="drop" to leave them out'
             )
-        self.dropped = len(rows) - len(frame)
-        if frame.empty:
+        if not there.any():
             raise ValueError("log must have a row that lacks nothing, and has none")
-        self.arms = _listed(arms, frame["arm"])
-        self.table: pd.DataFrame = frame.assign(
-            arm=_places(frame["arm"], self.arms),
-            reward=checks.vector("reward of log", frame["reward"].to_numpy(), each="row"),
-            propensity=checks.vector(
-                "propensity of log", frame["propensity"].to_numpy(), high=1 + 1e-9, above=0, each="row"
-            ),
-        ).reset_index(drop=True)
+        self.dropped = int((~there).sum())
+        self.table: pd.DataFrame = (frame[there] if self.dropped else frame).reset_index(drop=True)
+        self.arms = _listed(arms, self.table["arm"])
+        self.table["arm"] = _places(self.table["arm"], self.arms)
+        for name, most in (("reward", math.inf), ("propensity", 1 + 1e-9)):
+            numbers, above = _as_floats(self.table[name]), -math.inf if name == "reward" else 0.0
+            self.table[name] = checks.vector(f"{name} of log", numbers, high=most, above=above, each="row")
 
     @classmethod
     def of(cls, given: Any) -> Self:
@@ -178,7 +177,9 @@ def _from_file(path: FilePath) -> "pd.DataFrame":
         if not endings & {".json", ".jsonl", ".ndjson"}:
             return pd.read_csv(content)
         text = content.read().decode("utf-8-sig").strip()
-        return pd.DataFrame(json.loads(text if text.startswith("[") else f"[{text.replace(chr(10), ',' + chr(10))}]"))
+        if not text.startswith("["):
+            text = "[" + re.sub(r"(\s*\n\s*)", r",\1", text) + "]"  # so that an error still counts the lines
+        return pd.DataFrame(json.loads(text))
 
 
 def _named(frame: "pd.DataFrame", columns: dict[str, str]) -> "pd.DataFrame":
@@ -193,6 +194,13 @@ def _named(frame: "pd.DataFrame", columns: dict[str, str]) -> "pd.DataFrame":
             )
     others = [name for name in frame.columns if name not in {*theirs, *theirs.values()}]
     return frame[[*theirs.values(), *others]].set_axis([*theirs, *map(str, others)], axis=1)
+
+
+def _as_floats(column: Any) -> Any:
+    """Return the cells of a column; what a database gives as Decimal, as floats."""
+    cells = column.to_numpy()
+    decimals = cells.dtype == object and set(map(type, cells)) == {decimal.Decimal}
+    return cells.astype(np.float64) if decimals else cells
 
 
 def _listed(arms: Any, met: Any) -> tuple[Any, ...] | None:
@@ -212,7 +220,7 @@ def _places(met: Any, arms: tuple[Any, ...] | None) -> Any:
             return -1
         if known is not None:
             return known.get(arm, -1)
-        return int(arm) if isinstance(arm, int | float) and arm >= 0 and arm % 1 == 0 else -1
+        return int(arm) if isinstance(arm, int | float) and 0 <= arm < 2**53 and arm % 1 == 0 else -1
 
     try:
         codes, found = met.factorize()

@@ -118,7 +118,6 @@ def read_acs(
     one_hot: Annotated[
         Mapping[str, Sequence[int]], checks.Instance(Mapping, "a dict of codes by the names of their columns")
     ] = ACS_ONE_HOT,
-    years: Annotated[Sequence[int], checks.Instance(Sequence, "a list of years, or None for all")] | None = None,
 ) -> People:
     r"""Read person files of the American Community Survey, with the features of Grazzi et al. (2022).
 
@@ -141,9 +140,6 @@ def read_acs(
         Columns of codes, and for each the codes that get a column of their own. A person with the code 0 (in ``RELP``
         the reference person of the household), or with the N by which excerpts of NIST say that the question does not
         apply (``INDP_CAT``), has 0 in all of them.
-    years : sequence of int, optional
-        Keep the people of these years only, by the column ``YEAR`` of an excerpt of several years; each group must have
-        a person in each of them. (A file of the Census Bureau is of one year.) By default all are kept.
 
     Returns
     -------
@@ -158,8 +154,8 @@ def read_acs(
         If there is no such file; the message says where the data come from.
     TypeError, ValueError
         If an argument is of the wrong kind, columns are missing (from 2019 on, ``RELP`` is called ``RELSHIPP`` and has
-        other codes), a weight is negative, a value needed is missing or no number, a code is not in the list, or a
-        group has no person in one of the years; the message names the file, the column and the line.
+        other codes), a weight is negative, a value needed is missing or no number, or a code is not in the list; the
+        message names the file, the column and the line.
 
     Examples
     --------
@@ -186,13 +182,10 @@ def read_acs(
         raise ValueError(
             f"numbers and one_hot must make each feature once, and none of the reward PINCP, not {', '.join(names)}"
         )
-    people = pd.concat([_people(file, group, numbers, one_hot, years or ()) for file in files])
+    people = pd.concat([_people(file, group, numbers, one_hot) for file in files])
     said = ", ".join(map(str, files))
     if people.empty:
         raise ValueError(f"{said}: no person in it has AGEP > 16, PINCP > 100, PWGTP >= 1 and, if asked for, WKHP > 0")
-    for year in years or ():
-        if lacking := set(one_hot[group]) - set(people[group][people["YEAR"] == year]):
-            raise ValueError(f"{said}: of {year} no person who is kept has {min(lacking)} in the column {group}")
     columns = [np.ones(len(people)), *(people[name] for name in numbers)]
     columns += [(people[name] == code) * 1.0 for name, codes in one_hot.items() for code in codes]
     return People(
@@ -209,12 +202,10 @@ _ACS = "person records of the American Community Survey, PUMS, free of charge at
 _RELP = "; from 2019 on RELP is RELSHIPP, with the codes 20 to 38: name it in one_hot"
 
 
-def _people(
-    file: Path, group: str, numbers: Sequence[str], one_hot: Mapping[str, Sequence[int]], years: Sequence[int]
-) -> Any:
+def _people(file: Path, group: str, numbers: Sequence[str], one_hot: Mapping[str, Sequence[int]]) -> Any:
     """Read the people of a file whom the paper's filter keeps: the columns needed, as numbers."""
     least = {"AGEP": 16, "PINCP": 100} | ({"WKHP": 0} if "WKHP" in numbers else {})
-    needed = list(dict.fromkeys([*numbers, *one_hot, *least, "PWGTP", *(["YEAR"] if years else [])]))
+    needed = list(dict.fromkeys([*numbers, *one_hot, *least, "PWGTP"]))
     n_is_nan = {name: ["N"] for name in needed if name not in one_hot}
     table = _table(file, needed.__contains__, dtype=dict.fromkeys(one_hot, str), na_values=n_is_nan)
     _need(file, table, needed, "" if "RELP" in table or "RELP" not in needed else _RELP)
@@ -223,8 +214,6 @@ def _people(
         _must(file, cells, people[name].notna() | cells.isna() | (cells == "N"), "a number or empty")
     _must(file, table["PWGTP"], people["PWGTP"] >= 0, "a weight of at least 0")
     kept = (people["PWGTP"] >= 1) & (people[list(least)] > least).all(axis=1)
-    if years:
-        kept &= people["YEAR"].isin(years)
     table, people = table[kept], people[kept]
     for name in numbers:
         _must(file, table[name], people[name].notna(), "there, as the filter does not leave out the person")

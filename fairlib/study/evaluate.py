@@ -28,13 +28,14 @@ __all__ = ["Interval", "Overlap", "Evaluation", "evaluate"]
 
 _Floats = NDArray[np.float64]
 
-_ENOUGH = 20  # from fewer plays of an arm a standard error is itself too uncertain for an interval
-_EFFECTIVE = 100  # from fewer visits, once weighted, normal intervals miss too often
+_SHARE = 1 / 20  # where one visit has a larger share of the variance, normal intervals miss too often
+_ENOUGH = 20  # fewer effective rewards do not show how large one may be
+_EFFECTIVE = 100  # from fewer visits, once weighted, an estimate is rough
 _OFF = 1e-6  # how far the sum of probabilities may be from 1, as it is with float32
 
 
 class Interval(NamedTuple):
-    """An estimate with its interval; formatted, all numbers with the format given.
+    """An estimate with its interval; formatted, all numbers with the format given, or ``'too few'``.
 
     Parameters
     ----------
@@ -43,12 +44,14 @@ class Interval(NamedTuple):
     error : float
         Its standard error; nan where there is none.
     low, high : float
-        The ends of the interval.
+        The ends of the interval: of all numbers, if the log has too little for one that can be trusted.
 
     Examples
     --------
     >>> f"{Interval(0.25, 0.05, 0.152, 0.348):.2f}"
     '0.25 (0.15 to 0.35)'
+    >>> f"{Interval(0.25, 0.25, -math.inf, math.inf):.2f}"
+    'too few'
     """
 
     value: float
@@ -56,7 +59,14 @@ class Interval(NamedTuple):
     low: float
     high: float
 
+    @property
+    def trusted(self) -> bool:
+        """Whether there is an interval."""
+        return self.high < math.inf
+
     def __format__(self, form: str) -> str:
+        if not self.trusted:
+            return "too few"
         return f"{self.value:{form}} ({self.low:{form}} to {self.high:{form}})"
 
 
@@ -76,8 +86,14 @@ class Overlap(NamedTuple):
         The largest weight.
     rewards : float
         The effective number of visits with a reward other than 0, which is what an estimate of rare clicks rests on.
-    unseen : tuple of int
-        Arms without support: the target plays them, and the log never did.
+    unseen : tuple
+        Arms without support: the target plays them, and the log never did. By name, if they have names.
+    arms : tuple of Estimate
+        For each arm the mean of one over the propensity where it was played, and 0 elsewhere, with the standard error
+        that it has if the arm could always be drawn. Then its expectation is 1; it is 0.5 for an arm that joined
+        half-way.
+    repeated : int
+        How many rows are the same as an earlier one in all columns, in a log with a column that tells rows apart.
 
     Examples
     --------
@@ -91,7 +107,9 @@ class Overlap(NamedTuple):
     effective: float
     largest: float
     rewards: float
-    unseen: tuple[int, ...]
+    unseen: tuple[Any, ...]
+    arms: tuple[Estimate, ...]
+    repeated: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,11 +127,10 @@ class Evaluation:
     reward : Interval
         Mean reward of the target.
     interval : str
-        The kind of its interval: ``"normal"``, or ``"gamma"`` for IPS of rewards 0 and 1.
+        The kind of the intervals: ``"gamma"`` or ``"normal"``.
     arms : tuple of Interval
-        Mean reward of each arm if it were always played. The K intervals hold all at once (Bonferroni).
-    earned : tuple of Interval
-        What each arm earns a round under the target, its plays times their rewards; all at once.
+        Mean reward of each arm in the visits in which it could be drawn. If each of the K intervals covers as it should
+        (at the level 1 - (1 - level) / K), they hold all at once.
     exposure : ndarray, shape (K,)
         The probability with which the target plays each arm, averaged over the log.
     target : ndarray, shape (K,) or (n, K)
@@ -126,9 +143,9 @@ class Evaluation:
     >>> log = 200 * [{"arm": 0, "reward": 1, "propensity": 0.5}, {"arm": 1, "reward": 0, "propensity": 0.5}]
     >>> found = evaluate(log, [0.75, 0.25])
     >>> found
-    Evaluation of 400 visits by dr
+    Evaluation of 400 visits by ips
     overlap: mean weight 1.000 ± 0.025, effective visits 320, largest weight 1.5
-    reward: 0.7512 (0.7474 to 0.7551), normal interval at level 0.95
+    reward: 0.75 (0.6497 to 0.8615), gamma interval at level 0.95
     >>> found.exposure
     array([0.75, 0.25])
     """
@@ -139,7 +156,6 @@ class Evaluation:
     reward: Interval
     interval: str
     arms: tuple[Interval, ...]
-    earned: tuple[Interval, ...]
     exposure: _Floats
     target: _Floats
     log: Log
@@ -150,11 +166,19 @@ class Evaluation:
         overlap, said = self.overlap, []
         if self.log.dropped:
             said.append(f"rows of the log were left out ({self.log.dropped:,}), and the others may be unlike them")
+        if overlap.repeated:
+            said.append(
+                f"rows are there twice or more ({overlap.repeated:,}): if visits were delivered twice, the interval is "
+                "too short; drop them, or give by="
+            )
         if overlap.effective < _EFFECTIVE:
-            said.append(f"below {_EFFECTIVE} effective visits an estimate is rough, and so is its interval")
-        if self.interval == "normal" and overlap.rewards < _EFFECTIVE:
-            few = f"the estimate rests on {overlap.rewards:.3g} effective rewards other than 0"
-            said.append(f'{few}, and below {_EFFECTIVE} normal intervals miss too often; for clicks take method="ips"')
+            said.append(f"below {_EFFECTIVE} effective visits an estimate is rough")
+        paid = self.log.table["reward"]
+        if not paid.min() <= self.reward.value <= paid.max():
+            said.append(f"the estimate, {self.reward.value:.4g}, is outside the range of the rewards")
+        elif not self.reward.trusted:
+            few = f"too few for an interval: {overlap.rewards:.3g} effective rewards other than 0"
+            said.append(few + ("" if self.method == "ips" else '; method="ips" needs fewer'))
         mean, error = overlap.weight
         if abs(mean - 1) > 3 * error + _OFF:
             said.append(
@@ -164,6 +188,15 @@ class Evaluation:
         if overlap.unseen:
             arms = ", ".join(map(str, overlap.unseen))
             said.append(f"the log has no play of these arms of the target, so what they earn is unknown: {arms}")
+        names = self.log.arms or range(len(overlap.arms))
+        drawn = [
+            f"{name} in {mean:.1%} of the visits"
+            for name, (mean, error) in zip(names, overlap.arms, strict=True)
+            if mean and abs(mean - 1) > 4 * error + _OFF
+        ]
+        if drawn:
+            listed = ", ".join(drawn)
+            said.append(f"arms could not always be drawn, or their propensities are wrong; plays are as of {listed}")
         return tuple(said)
 
     @checked
@@ -236,22 +269,25 @@ class Evaluation:
         Returns
         -------
         pandas.DataFrame
-            A row for each arm; its exposure, its mean reward and what it earns under the target, with the ends of
-            their intervals.
+            A row for each arm: its exposure, the part of the visits in which it could be drawn as far as its plays show
+            (`Overlap.arms`), and its mean reward with its interval, nan where the plays are too few.
 
         Examples
         --------
         >>> log = 200 * [{"arm": 0, "reward": 1, "propensity": 0.5}, {"arm": 1, "reward": 0, "propensity": 0.5}]
-        >>> list(evaluate(log, [0.75, 0.25]).frame().columns)
-        ['exposure', 'mean', 'mean_low', 'mean_high', 'earned', 'earned_low', 'earned_high']
+        >>> evaluate(log, [0.75, 0.25]).frame().round(2)  # doctest: +NORMALIZE_WHITESPACE
+             exposure  drawable  mean   low  high
+        arm
+        0        0.75       1.0   1.0  0.85  1.00
+        1        0.25       1.0   0.0  0.00  0.02
         """
         import pandas as pd  # only here, as it is slow to import
 
-        table: dict[str, Any] = {"exposure": self.exposure}
-        for name, found in (("mean", self.arms), ("earned", self.earned)):
-            table |= {name: [each.value for each in found]}
-            table |= {f"{name}_low": [each.low for each in found], f"{name}_high": [each.high for each in found]}
-        return pd.DataFrame(table, index=self.log.arms).rename_axis("arm")
+        means = np.array([(each.value, each.low, each.high) if each.trusted else 3 * (math.nan,) for each in self.arms])
+        drawn = np.array(self.overlap.arms)[:, 0]
+        table = np.column_stack([self.exposure, drawn, means])
+        index = pd.Index(self.log.arms or range(len(self.arms)), name="arm")
+        return pd.DataFrame(table, index, ["exposure", "drawable", "mean", "low", "high"])
 
     def __repr__(self) -> str:
         overlap = self.overlap
@@ -282,7 +318,7 @@ def evaluate(
     log: Any,
     target: ArrayLike | Mapping[Any, float],
     *,
-    method: Annotated[str, checks.Choice(("dr", "ips", "snips"))] = "dr",
+    method: Annotated[str, checks.Choice(("ips", "snips", "dr"))] = "ips",
     level: OpenProbability = 0.95,
     by: Annotated[str, checks.Text(empty=False)] | None = None,
 ) -> Evaluation:
@@ -312,7 +348,7 @@ def evaluate(
         Probability with which the target plays each arm: the same in every row of the log, or row by row; or a dict of
         the same for each row, by the names of the arms.
     method : str
-        ``"dr"``, ``"ips"`` or ``"snips"``.
+        ``"ips"``, ``"snips"`` or ``"dr"``. The others may vary less than IPS, and need more rewards for an interval.
     level : float
         The probability with which each interval is to cover.
     by : str, optional
@@ -338,14 +374,17 @@ def evaluate(
 
     Notes
     -----
-    Intervals are normal, with a variance between visits. They are asymptotic; look at the overlap first. IPS of rewards
-    0 and 1 is a weighted sum of counts, and gets the gamma interval of M. Fay and E. Feuer, *Confidence intervals for
-    directly standardized rates* (1997), with the largest weight that the log shows to be possible. Its coverage is well
-    tested, and not proved in general. Where clicks are rare the normal interval covers too rarely, so ``"ips"`` is the
-    method there; for the same reason `Evaluation.arms` and `Evaluation.earned` are by IPS, with gamma intervals, if
-    rewards are 0 and 1. Of other rewards they are by SNIPS unless the method is IPS, and an arm with fewer than 20
-    plays has no interval. The time is proportional to the rows and the arms, not to their product, but for DR, which
-    asks what its model says of the target in each row.
+    IPS of rewards of at least 0 is a weighted sum of rare events, and gets the gamma interval of M. Fay and E. Feuer,
+    *Confidence intervals for directly standardized rates* (1997). The largest term that there could be is the largest
+    weight that the log shows to be possible, times 1 where rewards are 0 and 1, else times the largest reward. Its
+    coverage is well tested, and not proved in general. Other intervals are normal, with a variance between visits. An
+    estimate is ``too few`` in place of an interval that can't be trusted: a normal one if one visit has 1/20 or more
+    of the variance, a gamma one of other rewards than 0 and 1 with fewer than 20 effective rewards that are not 0, and
+    any that does not contain its estimate, or whose estimate is outside the range of the rewards. No interval knows of
+    a reward that is rare and large, and was never seen.
+
+    `Evaluation.arms` are by SNIPS, with gamma intervals if rewards are at least 0. The time is proportional to the rows
+    and the arms, not to their product, but for DR, which asks what its model says of the target in each row.
 
     Examples
     --------
@@ -356,9 +395,9 @@ def evaluate(
     >>> clicks = (rng.random(4000) < np.array([0.6, 0.2])[arms]).astype(int)
     >>> log = {"arm": arms, "reward": clicks, "propensity": np.array([0.25, 0.75])[arms]}
     >>> evaluate(log, [1, 0])
-    Evaluation of 4,000 visits by dr
+    Evaluation of 4,000 visits by ips
     overlap: mean weight 1.000 ± 0.027, effective visits 1,000, largest weight 4
-    reward: 0.562 (0.5311 to 0.5928), normal interval at level 0.95
+    reward: 0.563 (0.5174 to 0.6115), gamma interval at level 0.95
     """
     if isinstance(target, Policy | ContextPolicy):
         raise TypeError(
@@ -374,82 +413,93 @@ def evaluate(
     if not weights.any():
         raise ValueError("target must play some arm that the log played in that visit, and does in none")
     plays, exposure = np.bincount(read.arm, minlength=arms), q.mean(axis=0)
-    clicks = bool(np.isin(read.reward, (0.0, 1.0)).all())
-    least = np.full(arms, math.inf)
-    np.minimum.at(least, read.arm, read.propensity)
-    least[plays == 0] = read.propensity.min()
-    top = q.max(axis=0) / least  # the largest weight that there could be
-    each = 1 - (1 - level) / arms
-    by_ips = clicks or method == "ips"
-    ones = np.ones(arms)
-    means = _of_arms(read, 1 / read.propensity, each, "ips" if by_ips else "own", ones, 1 / least if clicks else None)
-    earned = _of_arms(read, weights, each, "ips" if by_ips else "all", exposure, top if clicks else None)
-    total = weights * read.reward
+    clicks = bool(np.isin(read.reward, (0.0, 1.0)).all() and read.reward.any())  # of nothing but 0 the unit is unknown
+    paid = _Paid(clicks, 0.0 if clicks else float(read.reward.min()), 1.0 if clicks else float(read.reward.max()))
+    means, drawn, least = [], [], np.full(arms, read.propensity.min())
+    for arm, rows in enumerate(np.split(np.argsort(read.arm, kind="stable"), plays.cumsum()[:-1])):
+        part = _Rows(*(column[rows] for column in read))
+        scale, visit = 1 / part.propensity, np.unique(part.visit, return_inverse=True)[1]
+        least[arm] = part.propensity.min(initial=math.inf if rows.size else least[arm])
+        means.append(_interval(scale * part.reward, scale, visit, 1 - (1 - level) / arms, paid, 1 / least[arm]))
+        mean = float(scale.sum()) / number
+        drawn.append(Estimate(mean, math.sqrt(float(scale @ scale) / mean) / number if mean else math.nan))
+    base, total, most = np.ones(number), weights * read.reward, None
     if method == "dr":
         of_target, of_arm = _models(read, q)
         total = of_target + weights * (read.reward - of_arm)
-    interval = "gamma" if method == "ips" and clicks else "normal"
-    if interval == "gamma":
-        reward = _gamma(total, read.visit, level, float(top.max()))
+    elif method == "snips":
+        base = weights
     else:
-        reward = _normal(_self_normalised(total, weights) if method == "snips" else total, read.visit, level)
+        most = float((q.max(axis=0) / least).max())  # the largest weight that there could be
+    reward = _interval(total, base, read.visit, level, paid, most)
+    names = log.arms or range(arms)
     overlap = Overlap(
         int(read.visit.max()) + 1,
-        Estimate(*_normal(weights, read.visit, level)[:2]),
+        Estimate(*_mean(weights, np.ones(number), read.visit)[:2]),
         _effective(weights, read.visit),
         float(weights.max()),
         _effective(weights * read.reward, read.visit),
-        tuple(np.flatnonzero((plays == 0) & (exposure > 0)).tolist()),
+        tuple(names[arm] for arm in np.flatnonzero((plays == 0) & (exposure > 0))),
+        tuple(drawn),
+        0 if by else _repeated(log.table),
     )
     by_row = not isinstance(target, Mapping) and np.ndim(target) == 2
     kept = np.array(q if by_row else q[0])
     exposure = exposure if by_row else kept
     exposure.flags.writeable = kept.flags.writeable = False
-    return Evaluation(method, level, overlap, reward, interval, means, earned, exposure, kept, log)
+    interval = "gamma" if most is not None and paid.least >= 0 else "normal"
+    return Evaluation(method, level, overlap, reward, interval, tuple(means), exposure, kept, log)
 
 
-def _of_arms(
-    read: _Rows, scale: _Floats, level: float, norm: str, most: _Floats, top: _Floats | None
-) -> tuple[Interval, ...]:
-    """Return for each arm the interval of the mean of its scaled rewards, from the sums by visit and arm alone.
+def _mean(terms: _Floats, base: _Floats, visit: NDArray[np.int64]) -> tuple[float, float, _Floats]:
+    """Return a ratio of sums, its standard error between visits (delta method), and what each visit adds to it."""
+    mean, whole = float(terms.sum() / base.sum()), float(base.sum())
+    apart = np.bincount(visit, terms - mean * base)
+    return mean, math.sqrt(apart.size / (apart.size - 1 or math.nan) * float(apart @ apart)) / whole, apart
 
-    The mean is over all rows (``"ips"``), or normalised by the scale of all rows or of the arm's ``"own"``; `most` is
-    what it could be for clicks, which have the gamma interval of a largest scale `top`.
-    """
+
+class _Paid(NamedTuple):
+    """What the rewards of a log are: whether 0 and 1 alone, and between which they lie."""
+
+    clicks: bool
+    least: float
+    most: float
+
+
+def _interval(
+    terms: _Floats, base: _Floats, visit: NDArray[np.int64], level: float, paid: _Paid, weight: float | None
+) -> Interval:
+    """Return a ratio of sums with its interval: Fay and Feuer's for a largest weight, if no reward is below 0."""
     from scipy.special import gammaincinv, ndtri  # only here: SciPy is slow to import, and the package must not be
 
-    arms, number = most.size, scale.size
-    key, place = np.unique(read.visit * arms + read.arm, return_inverse=True)
-    visit, arm = key // arms, key % arms
-    paid = np.bincount(place, scale * read.reward)
-    total = np.bincount(arm, paid, minlength=arms).astype(np.float64)
-    plays = np.bincount(read.arm, minlength=arms)
-    per_visit = np.bincount(read.visit, scale if norm == "all" else None).astype(np.float64)
-    base = np.bincount(place, scale) if norm == "own" else per_visit[visit]
-    whole = np.bincount(arm, base, minlength=arms) if norm == "own" else np.full(arms, per_visit.sum())
-    with np.errstate(invalid="ignore"):  # of an arm without a play there is no mean
-        means = total / whole
-        squares = np.bincount(arm, (paid - means[arm] * base) ** 2, minlength=arms).astype(np.float64)
-        if norm != "own":  # visits without a play of the arm count for its mean, too
-            squares += means**2 * np.maximum(per_visit @ per_visit - np.bincount(arm, base**2, minlength=arms), 0.0)
-        errors = np.sqrt(per_visit.size / (per_visit.size - 1) * squares) / whole
-    half, tail = float(ndtri(0.5 + level / 2)) * errors, (1 - level) / 2
-    low, high = means - half, means + half
-    if top is not None:
-        total, variance = total / number, np.bincount(arm, paid**2, minlength=arms) / number**2
-        more = top * np.bincount(read.visit).max() / number
-        with np.errstate(invalid="ignore", divide="ignore"):
-            low = np.where(total > 0, variance / total * gammaincinv(total**2 / variance, tail), 0.0)
-            total, variance = total + more, variance + more**2
-            high = np.minimum(variance / total * gammaincinv(total**2 / variance, 1 - tail), 1.0)
-    else:
-        low[plays < _ENOUGH], high[plays < _ENOUGH] = -math.inf, math.inf
-    never = plays == 0
-    means[never], errors[never] = math.nan, math.nan
-    low[never], high[never] = (0.0, most[never]) if top is not None else (-math.inf, math.inf)
-    for each in (means, errors, low, high):
-        each[most == 0] = 0.0
-    return tuple(Interval(*each) for each in np.transpose([means, errors, low, high]).tolist())
+    low, high = -math.inf, math.inf
+    if not terms.size:
+        return Interval(math.nan, math.nan, low, high)
+    mean, error, apart = _mean(terms, base, visit)
+    tail = (1 - level) / 2
+    if weight is None or paid.least < 0:
+        if all((each**2).max() < _SHARE * (each @ each) for each in (apart, np.bincount(visit, base))):
+            low, high = mean + float(ndtri(tail)) * error, mean - float(ndtri(tail)) * error
+    elif paid.clicks or _effective(terms, visit) >= _ENOUGH:
+        sums, rows, whole = np.bincount(visit, terms), int(np.bincount(visit).max()), float(base.sum())
+        y, v, largest = float(sums.sum()), float(sums @ sums), weight * paid.most * rows
+        low = v / y * float(gammaincinv(y**2 / v, tail)) / whole if y else 0.0
+        y, v = y + largest, v + largest**2
+        high = v / y * float(gammaincinv(y**2 / v, 1 - tail)) / whole
+    ends = max(low, 0.0 if paid.least >= 0 else low), min(high, 1.0 if paid.clicks else high)
+    if high == math.inf or not (ends[0] <= mean <= ends[1] and paid.least <= mean <= paid.most):
+        ends = -math.inf, math.inf
+    return Interval(mean, error, *ends)
+
+
+def _repeated(table: Any) -> int:
+    """Count the rows that are an earlier one again, if without them some column tells all rows apart."""
+    others = [name for name in table if name not in ("arm", "reward", "propensity", "features")]
+    try:
+        again = table[["arm", "reward", "propensity", *others]].duplicated()
+    except TypeError:  # of a list, say, in a row
+        return 0
+    return int(again.sum()) if any(table.loc[~again, name].is_unique for name in others) else 0
 
 
 def _models(read: _Rows, q: _Floats) -> tuple[_Floats, _Floats]:
@@ -473,38 +523,6 @@ def _models(read: _Rows, q: _Floats) -> tuple[_Floats, _Floats]:
         of_target[i] = q[i] @ model + mean * (q[i] @ new)
         of_arm[i] = mean if new[played] else model[played]
     return of_target, of_arm
-
-
-def _self_normalised(terms: _Floats, weights: _Floats) -> _Floats:
-    """Return terms whose mean is the ratio of two means, and whose variance is that of the ratio (delta method)."""
-    ratio = terms.sum() / weights.sum()
-    linear: _Floats = ratio + (terms - ratio * weights) / weights.mean()
-    return linear
-
-
-def _normal(terms: _Floats, visit: NDArray[np.int64], level: float) -> Interval:
-    """Return the normal interval of a mean, with the variance between visits."""
-    from scipy.special import ndtri  # only here: SciPy is slow to import, and the package must not be
-
-    mean = float(terms.mean())
-    apart = np.bincount(visit, terms - mean)
-    error = math.sqrt(apart.size / (apart.size - 1) * float(apart @ apart)) / terms.size
-    half = float(ndtri(0.5 + level / 2)) * error
-    return Interval(mean, error, mean - half, mean + half)
-
-
-def _gamma(terms: _Floats, visit: NDArray[np.int64], level: float, top: float) -> Interval:
-    """Return Fay and Feuer's interval of a weighted mean of clicks; `top` is the largest weight that there could be."""
-    from scipy.special import gammaincinv  # only here: SciPy is slow to import, and the package must not be
-
-    parts, tail = np.bincount(visit, terms) / terms.size, (1 - level) / 2
-    total, variance = float(parts.sum()), float(parts @ parts)
-    more = top * np.bincount(visit).max() / terms.size
-    low = variance / total * gammaincinv(total**2 / variance, tail) if total else 0.0
-    total, variance = total + more, variance + more**2
-    high = variance / total * gammaincinv(total**2 / variance, 1 - tail)
-    mean, error = _normal(terms, visit, level)[:2]
-    return Interval(mean, error, float(low), min(float(high), 1.0))
 
 
 def _effective(weights: _Floats, visit: NDArray[np.int64]) -> float:
@@ -569,20 +587,27 @@ def _numbered(column: Any) -> NDArray[np.int64]:
         raise TypeError(
             f"{column.name} of log must be numbers, times or texts, not {checks.shown(column[0])}"
         ) from error
-    if (codes < 0).any():
-        raise ValueError(f"{column.name} of log must be there in each row, and is not in row {int(np.argmin(codes))}")
+    _must_be_there(column)
     return codes
+
+
+def _must_be_there(column: Any) -> None:
+    if column.hasnans:
+        row = int(np.argmax(column.isna()))
+        raise ValueError(f"{column.name} of log must be there in each row, and is not in row {row}")
 
 
 def _check_order(column: Any) -> None:
     """Refuse times that fall: the model of DR must be made of earlier visits, and would be made of later ones."""
     import pandas as pd  # only here, as it is slow to import
 
+    _must_be_there(column)
     try:
         times = column if column.dtype.kind in "iufM" else pd.to_datetime(column, utc=True, format="ISO8601")
     except (TypeError, ValueError) as error:
         raise TypeError(f"{column.name} of log must be numbers or times, not {checks.shown(column[0])}") from error
-    late = np.flatnonzero(~(times.to_numpy()[1:] >= times.to_numpy()[:-1]))  # so that nan is refused as well
-    if late.size:
-        said = f'as the model of "dr" is made of earlier visits; it does in row {late[0] + 1}'
-        raise ValueError(f"{column.name} of log must not fall, {said}")
+    if not times.is_monotonic_increasing:
+        row = int(np.argmax(times.to_numpy()[1:] < times.to_numpy()[:-1])) + 1
+        raise ValueError(
+            f'{column.name} of log must not fall, as the model of "dr" is made of earlier visits; it does in row {row}'
+        )

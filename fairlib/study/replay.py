@@ -5,7 +5,9 @@ recommendation* (2010), Algorithm 3, for the logs that `fairlib.data.read_today`
 arms need not have been drawn uniformly.
 """
 
-from abc import ABC, abstractmethod
+import math
+import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
@@ -77,7 +79,8 @@ def replay(
     kept with the probability `least`, whatever it was. So whether a visit is kept says nothing of the visitor or of the
     reward; and if the visits are independent and identically distributed, the visits kept are, for any policy that
     learns from them alone, exactly as likely as those that it would have met if it had played itself (Li et al.,
-    Theorem 1, for arms drawn uniformly, where every visit that agrees is kept). One visit in ``1 / least`` is kept.
+    Theorem 1, for arms drawn uniformly, where every visit that agrees is kept). One visit in ``1 / least`` is kept;
+    where they are far fewer, a policy waits for an arm that the log could not draw, and a warning says so.
 
     Parameters
     ----------
@@ -136,19 +139,28 @@ def replay(
         visits = _rows(known, getattr(policy, "arms", None), least)
     else:
         visits = map(_visit, checks.rows("log", log, "a Log, a data frame or Events"))
-    kind: type[_Player] = _OnContexts if isinstance(policy, ContextPolicy) else _OnArms
-    player = kind(policy, horizon, rewards)
-    seen = 0
+    player = _Player(policy, horizon, rewards)
+    seen, expected, variance = 0, 0.0, 0.0
     kept: list[Any] = []
     probabilities: list[NDArray[np.float64]] = []
     for visit in visits:
-        seen += 1
+        floor = least or 1 / len(visit.articles)
+        seen, expected, variance = seen + 1, expected + floor, variance + floor * (1 - floor)
         arm = player.choose(len(kept) + 1, visit, rng)
-        if visit.articles[arm] == visit.played and _is_kept(visit, least, rng):
+        # Agreeing visits are dropped, more often the likelier the arm was; none where arms were drawn uniformly.
+        if visit.articles[arm] == visit.played and (
+            visit.propensity <= floor or rng.random() * visit.propensity < floor
+        ):
             kept.append(visit.event)
             probabilities.append(player.learn(len(kept), visit, arm))
             if len(kept) == horizon:
                 break
+    if len(kept) < expected - 4 * math.sqrt(variance):
+        warnings.warn(  # level 2 is what checks the arguments
+            f"replay kept {len(kept):,} of {seen:,} visits, and a log that can draw every arm would give about "
+            f"{expected:,.0f}, whatever the policy: it may wait for an arm that could not be drawn",
+            stacklevel=3,
+        )
     return Replay(seen, kept, probabilities)
 
 
@@ -229,36 +241,33 @@ def _rows(log: Log, made_for: int | None, least: float | None) -> Iterator[_Visi
     return (_Visit(row, arms, row.arm, row.reward, row.propensity) for row in table.itertuples(index=False))
 
 
-def _is_kept(visit: _Visit, least: float | None, rng: Generator) -> bool:
-    """Drop agreeing visits, more often the likelier the arm was; none where arms were drawn uniformly."""
-    floor = least or 1 / len(visit.articles)
-    return visit.propensity <= floor or rng.random() * visit.propensity < floor
-
-
-class _Player(ABC):
+class _Player:
     """A policy that is asked visit by visit, and moves on only where the log agrees with it."""
 
     def __init__(self, policy: Any, horizon: int | None, rewards: tuple[float, float]) -> None:
+        self.contextual = isinstance(policy, ContextPolicy)
+        if isinstance(policy, Rule) or not (self.contextual or isinstance(policy, Policy) or callable(policy)):
+            raise TypeError(
+                f"policy must be a Policy, a ContextPolicy or a function that makes one, not {checks.shown(policy)}"
+            )
+        if self.contextual and policy.bound_rule.asks("past"):
+            raise ValueError(f"policy {policy.name!r} must not need its history, as the number of articles varies")
         self.policy, self.rewards = policy, rewards
-        self.more: dict[str, int] = {}
-        self.horizon: dict[str, int] = {} if horizon is None else {"T": horizon}
+        self.sizes: dict[str, int] = {} if horizon is None else {"T": horizon}
         self.made: dict[int, tuple[Any, Any]] = {}
         self.articles: tuple[int, ...] = ()
         self.agent: Any = None
         self.contexts: Any = None
         self.groups: Any = None
-
-    def made_for(self, arms: int) -> Any:
-        """Return the policy for a number of arms; one with contexts does for any."""
-        return self.policy
-
-    @abstractmethod
-    def prepare(self, t: int, visit: _Visit) -> None:
-        """Make the agent ready for a visit."""
+        self.played: defaultdict[int, int] = defaultdict(int)
+        self.earned: defaultdict[int, float] = defaultdict(float)
 
     def choose(self, t: int, visit: _Visit, rng: Generator) -> int:
         """Ask what the policy would have played, without its remembering the question."""
-        self.prepare(t, visit)
+        if self.contextual:
+            self.take_contexts(visit)
+        if visit.articles != self.articles:
+            self.begin_pool(t, visit.articles)
         self.asked = self.agent.copy() if self.remembers else self.agent
         return int(self.asked.choose(t, rng, self.contexts, self.groups)[0])
 
@@ -266,40 +275,59 @@ class _Player(ABC):
         """Move on; return the probabilities of what has been chosen."""
         self.agent = self.asked
         self.agent.record(t, np.array([arm]))
-        context = None if self.contexts is None else self.contexts[arm]
+        context = self.contexts[arm] if self.contextual else None
         self.agent.observe(t, arm, visit.reward, self.agent.p[arm], context)
+        self.played[visit.played] += 1
+        self.earned[visit.played] += visit.reward
         return np.array(self.agent.p)
 
+    def take_contexts(self, visit: _Visit) -> None:
+        """Take the visit's contexts, which must be as long as those before."""
+        self.contexts, self.groups = visit.contexts, np.zeros(len(visit.contexts), np.int64)
+        length = self.contexts.shape[1]
+        if length != self.sizes.setdefault("d", length):
+            raise ValueError(f"features must be of one length, {self.sizes['d']} as in the first visit, not {length}")
+        self.sizes["G"] = 1
+
+    def policy_for(self, arms: int) -> Any:
+        """Return the policy for a number of arms; one with contexts does for any."""
+        if self.contextual:
+            return self.policy
+        policy = self.policy if isinstance(self.policy, Policy) else self.policy(arms)
+        return checks.instance("policy", policy, Policy, "a Policy, or a function that makes one for a number of arms")
+
     def begin_pool(self, t: int, articles: tuple[int, ...]) -> None:
-        """Begin with a pool; the rule's memory stays, except its memory of each arm."""
+        """Begin with a pool: what is known of its articles stays, and the rule's memory that is of no arm."""
         if len(articles) not in self.made:
-            policy = self.made_for(len(articles))
-            if policy.horizon is not None and not self.horizon:
+            policy = self.policy_for(len(articles))
+            if policy.horizon is not None and "T" not in self.sizes:
                 raise ValueError(
                     f"horizon must be given, at most {policy.horizon}, the rounds that {policy.name!r} is made for"
                 )
-            policy.check_game({"K": len(articles), **self.more}, 1, self.rewards, self.horizon.get("T", 1))
-            if policy.needs_horizon and not self.horizon:
+            sizes = {"K": len(articles), **self.sizes}
+            policy.check_game(sizes, 1, self.rewards, self.sizes.get("T", 1))
+            if policy.needs_horizon and "T" not in self.sizes:
                 raise TypeError(f"horizon must be given, as policy {policy.name!r} remembers every round")
             bound, told = policy.bound_rule, f"the rule of {policy.name!r}"
             self.made[len(articles)] = policy, bound.interpreted if policy.interpret else bound.ready(told, 4)
         policy, rule = self.made[len(articles)]
-        bound = policy.bound_rule
-        if self.articles and bound.readers:
+        if self.articles and policy.bound_rule.readers:
             raise ValueError(
                 f"the rule of {policy.name!r} must not ask for feedback, as its arms are other articles when the pool "
                 f"changes, which it does in round {t}"
             )
-        agent = Agent(policy, rule, {"K": len(articles), **self.more, **self.horizon})
+        agent = Agent(policy, rule, {"K": len(articles), **self.sizes})
         if self.agent is not None:
             before = _of_no_arm(self.agent)
             for name, block in _of_no_arm(agent).items():
                 if name in before and before[name].shape == block.shape:
                     block[...] = before[name]
-            if agent.contextual:
+            if self.contextual:
                 agent.ridge = self.agent.ridge
+        agent.selected[:] = agent.observed[:] = [self.played[article] for article in articles]
+        agent.total[:] = [self.earned[article] for article in articles]
         self.agent, self.articles = agent, articles
-        self.remembers = agent.state.size > 0 or bound.readers > 0
+        self.remembers = agent.state.size > 0 or policy.bound_rule.readers > 0
 
 
 def _of_no_arm(agent: Agent) -> dict[str, NDArray[np.float64]]:
@@ -307,58 +335,3 @@ def _of_no_arm(agent: Agent) -> dict[str, NDArray[np.float64]]:
     sizes = {**agent.sizes, "K": agent.sizes["K"] + 1}
     other = agent.bound_rule.memory(agent.bound_rule.state(sizes), sizes)
     return {name: block for name, block in agent.memory.items() if block.shape == other[name].shape}
-
-
-class _OnArms(_Player):
-    """A policy with the counts and rewards of each article so far."""
-
-    def __init__(self, policy: Any, horizon: int | None, rewards: tuple[float, float]) -> None:
-        if not (isinstance(policy, Policy) or callable(policy)) or isinstance(policy, Rule):
-            raise TypeError(
-                f"policy must be a Policy, a ContextPolicy or a function that makes one, not {checks.shown(policy)}"
-            )
-        super().__init__(policy, horizon, rewards)
-        self.played: dict[int, int] = {}
-        self.earned: dict[int, float] = {}
-
-    def made_for(self, arms: int) -> Policy:
-        """Return the policy for a number of arms."""
-        policy = self.policy if isinstance(self.policy, Policy) else self.policy(arms)
-        example = "a Policy, or a function that makes one for a number of arms"
-        made: Policy = checks.instance("policy", policy, Policy, example)
-        return made
-
-    def prepare(self, t: int, visit: _Visit) -> None:
-        """Take up the counts and rewards of the articles in the pool."""
-        if visit.articles == self.articles:
-            return
-        self.begin_pool(t, visit.articles)
-        self.agent.selected[:] = [self.played.get(article, 0) for article in visit.articles]
-        self.agent.observed[:] = self.agent.selected
-        self.agent.total[:] = [self.earned.get(article, 0.0) for article in visit.articles]
-
-    def learn(self, t: int, visit: _Visit, arm: int) -> NDArray[np.float64]:
-        """Move on; return the probabilities of what has been chosen."""
-        self.played[visit.played] = self.played.get(visit.played, 0) + 1
-        self.earned[visit.played] = self.earned.get(visit.played, 0.0) + visit.reward
-        return super().learn(t, visit, arm)
-
-
-class _OnContexts(_Player):
-    """A policy with its ridge regression on the rounds so far."""
-
-    def __init__(self, policy: ContextPolicy, horizon: int | None, rewards: tuple[float, float]) -> None:
-        if policy.bound_rule.asks("past"):
-            raise ValueError(f"policy {policy.name!r} must not need its history, as the number of articles varies")
-        super().__init__(policy, horizon, rewards)
-
-    def prepare(self, t: int, visit: _Visit) -> None:
-        """Take the visit's contexts; what has been learned of them stays when the pool changes."""
-        self.contexts, self.groups = visit.contexts, np.zeros(len(visit.contexts), np.int64)
-        length = self.contexts.shape[1]
-        if not self.more:
-            self.more = {"d": length, "G": 1}
-        elif length != self.more["d"]:
-            raise ValueError(f"features must be of one length, {self.more['d']} as in the first visit, not {length}")
-        if visit.articles != self.articles:
-            self.begin_pool(t, visit.articles)

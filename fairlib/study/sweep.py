@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future, as_completed
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -156,18 +156,19 @@ def sweep(
     missing = [i for i in asked if i not in kept.rows]
     size = max(1, min(len(asked) // 64, 1000))
     blocks = [missing[i : i + size] for i in range(0, len(missing), size)]
-    waiting: dict[Future[_Outcome], list[int]] = {}
+    waiting: dict[Future[list[Any]], list[int]] = {}
     at, keep = 0, errors == "keep"
     with tqdm(total=len(asked), initial=len(kept.rows), disable=not progress) as bar:
 
-        def take(block: list[int], outcome: _Outcome) -> None:
+        def take(block: list[int], done: list[Any]) -> None:
             nonlocal at
-            (results, failed, error), at = outcome, block[0]
-            kept.add(block, results, failed)
-            bar.update(len(results))
-            if error is not None:
-                at = block[len(results)]
-                raise error
+            at, last = block[0], done[-1]
+            ended = isinstance(last, _Raised) and not (keep and isinstance(last.error, Exception))
+            kept.add(dict(zip(block, done[:-1] if ended else done, strict=False)))
+            bar.update(len(done) - ended)
+            if ended:
+                at = block[len(done) - 1]
+                raise last.error
 
         try:
             for block in blocks:
@@ -183,9 +184,8 @@ def sweep(
         except BaseException as error:
             for future, block in waiting.items():
                 if not future.cancel() and future.done() and not future.cancelled() and future.exception() is None:
-                    results, failed, _ = future.result()
-                    with contextlib.suppress(OSError, TypeError):  # of the store; the caller gets `error`
-                        kept.add(block, results, failed)
+                    with contextlib.suppress(BaseException):  # the caller gets `error`
+                        take(block, future.result())
             count = f"{len(kept.rows)} of {len(asked)} settings are finished"
             if isinstance(error, Exception):
                 said = f"setting {at}, {listed[at]!r}, ended the sweep by {type(error).__name__}: {error}"
@@ -197,35 +197,32 @@ def sweep(
     return kept.table(keep)
 
 
-# The results, what the experiment raised at some of them, and what ended them before the last.
-_Outcome = tuple[list[Any], dict[int, Exception], BaseException | None]
+class _Raised(NamedTuple):
+    """What an experiment raised, in place of its result."""
+
+    error: BaseException
 
 
-def _run(experiment: Callable[..., Any], settings: list[Mapping[str, Any]], keep: bool) -> _Outcome:
-    """Run an experiment at some settings; return its results, and what ended it before the last, if anything."""
-    results: list[Any] = []
-    failed: dict[int, Exception] = {}
-    try:
-        for setting in settings:
-            try:
-                result = experiment(**setting)
-            except Exception as error:
-                if not keep:
-                    raise
-                result = failed[len(results)] = error
-            results.append(result)
-    except BaseException as error:
-        return results, failed, error
-    return results, failed, None
+def _run(experiment: Callable[..., Any], settings: list[Mapping[str, Any]], keep: bool) -> list[Any]:
+    """Run an experiment at some settings, up to the first at which it raises what is not to be kept."""
+    done: list[Any] = []
+    for setting in settings:
+        try:
+            done.append(experiment(**setting))
+        except BaseException as error:
+            done.append(_Raised(error))
+            if not (keep and isinstance(error, Exception)):
+                break
+    return done
 
 
-def _run_elsewhere(experiment: Callable[..., Any], settings: list[Mapping[str, Any]], keep: bool) -> _Outcome:
+def _run_elsewhere(experiment: Callable[..., Any], settings: list[Mapping[str, Any]], keep: bool) -> list[Any]:
     """Do the same for another process, to which only the text of a traceback can be sent."""
-    results, failed, error = _run(experiment, settings, keep)
-    for each in (*failed.values(), error):
-        if each is not None:
-            each.add_note("".join(traceback.format_exception(each)))
-    return results, failed, error
+    done = _run(experiment, settings, keep)
+    for each in done:
+        if isinstance(each, _Raised):
+            each.error.add_note("".join(traceback.format_exception(each.error)))
+    return done
 
 
 def _part(part: Any) -> tuple[int, int]:
@@ -255,11 +252,11 @@ class _Rows:
         self.failed: dict[int, str] = {}
         self._taken = {"setting", "exception", *(name for setting in asked.values() for name in setting)}
 
-    def add(self, block: list[int], results: list[Any], failed: Mapping[int, Exception]) -> None:
-        """Keep the results of the first settings of a block, and what was raised at some of them."""
-        self.failed |= {block[i]: f"{type(each).__name__}: {each}" for i, each in failed.items()}
-        made = {block[i]: self._row(result) for i, result in enumerate(results) if i not in failed}
-        self.rows |= self.write(made)
+    def add(self, done: Mapping[int, Any]) -> None:
+        """Keep results, and what was raised in place of some."""
+        failed = {place: each.error for place, each in done.items() if isinstance(each, _Raised)}
+        self.failed |= {place: f"{type(error).__name__}: {error}" for place, error in failed.items()}
+        self.rows |= self.write({place: self._row(each) for place, each in done.items() if place not in failed})
 
     def _row(self, result: Any) -> Mapping[str, Any]:
         row = result if isinstance(result, Mapping) else {"result": result}
@@ -407,8 +404,9 @@ def _identity(experiment: Callable[..., Any]) -> dict[str, str]:
     """Return what an experiment is known by: sources of functions, and what they find outside, each by its name."""
     known: dict[str, str] = {}
     met: dict[Any, str] = {}
-
-    def tell(name: str, value: Any) -> None:
+    waiting: list[tuple[str, Any]] = [(_EXPERIMENT, experiment)]
+    while waiting:
+        name, value = waiting.pop(0)
         parts: Mapping[Any, Any] = {}
         if isinstance(value, functools.partial):
             parts = {"function": value.func, **dict(enumerate(value.args)), **value.keywords}
@@ -426,10 +424,8 @@ def _identity(experiment: Callable[..., Any]) -> dict[str, str]:
             known[name] = f"{getattr(value, '__module__', '')} {getattr(value, '__qualname__', value.__name__)}"
         else:
             known[name] = _text(name, value)
-        for part, each in parts.items():
-            tell(f"{name}.{part}" if name != _EXPERIMENT else str(part), each)
-
-    tell(_EXPERIMENT, experiment)
+        prefix = "" if name == _EXPERIMENT else f"{name}."
+        waiting += [(f"{prefix}{part}", each) for part, each in parts.items()]
     return known
 
 
