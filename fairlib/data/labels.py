@@ -223,11 +223,6 @@ def fourier_features(
     ndarray, shape (n, D)
         The features; no row is longer than :math:`\sqrt 2`.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `x` is not a table of finite numbers, or a number is of the wrong kind or out of range.
-
     Examples
     --------
     >>> z = fourier_features([[0.0, 0.0], [1.0, 0.0]], 100_000, seed=1)
@@ -272,11 +267,6 @@ def arm_contexts(
     ndarray, shape (n, K, D)
         The contexts :math:`D^{-1/2} \cos(W_a x + b)`: those of `fourier_features`, divided by :math:`\sqrt 2` so that
         none is longer than 1, as the theory of linear bandits asks.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `features` is not a table of finite numbers, or a number is of the wrong kind or out of range.
 
     Examples
     --------

@@ -244,11 +244,6 @@ def standardized(
         The contexts. A column that is constant in `by` is only shifted: so the ``constant`` of `read_acs` becomes 0 and
         the column of ones replaces it. The paper's code does the same, so that with its 39 columns d is 41.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not a table of finite numbers, or the two differ in the number of columns.
-
     Examples
     --------
     >>> standardized([[1.0, 7.0], [3.0, 7.0]])

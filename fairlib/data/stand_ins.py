@@ -69,11 +69,6 @@ def labels_like_mediamill(examples: PositiveInt, *, seed: Seed) -> MultiLabel:
     MultiLabel
         Features of shape (examples, 120), each row of length 1, and labels of shape (examples, 101).
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is no whole number, or too small.
-
     Examples
     --------
     >>> drawn = labels_like_mediamill(500, seed=1)
@@ -138,11 +133,6 @@ def visits_like_today(visits: PositiveInt, *, seed: Seed, pool: PositiveInt = 10
     -------
     KnownLog
         The visits and the truth about them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is no whole number, or too small.
 
     See Also
     --------

@@ -87,11 +87,6 @@ class Comparison:
         list of str
             The names.
 
-        Raises
-        ------
-        TypeError, ValueError
-            If no policy played a game of this name.
-
         Examples
         --------
         >>> import fairlib as fl
@@ -115,11 +110,6 @@ class Comparison:
         -------
         pandas.DataFrame
             A row for each run, a column for each policy.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If there is no such game, or no such measure in it.
 
         Examples
         --------
@@ -187,11 +177,6 @@ class Comparison:
             are better; `worst`, the number of those that are not worse; and `close`, whether it is the best or within 5
             per cent of it, by three standard errors of the paired difference.
 
-        Raises
-        ------
-        TypeError, ValueError
-            If there is no such game or measure, or `level` is out of range.
-
         Notes
         -----
         Runs don't show what happens in very few of them. Let two policies have the same mean, one of them steady, the
@@ -237,11 +222,6 @@ class Comparison:
         pandas.DataFrame
             A row for each policy, a column for each game that has the measure, of texts: ``'12.3 ± 0.4'``, one number
             where it is the same in every run, and nothing where the policy does not fit.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If no game has the measure.
 
         Examples
         --------
@@ -319,12 +299,6 @@ def compare(
     -------
     Comparison
         The results, with tables and ranks of them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range, a function is not one of game and horizon or returns no
-        policy, two policies have the same name, or no policy fits any game.
 
     Examples
     --------

@@ -220,11 +220,6 @@ class Evaluation:
             all means in the arms' intervals: it covers whenever these do. The value is biased, upwards where the target
             is nearly fair, so it should not be quoted without the interval. It is nan if an arm was never played.
 
-        Raises
-        ------
-        TypeError, ValueError
-            If `merit` is no `Merit`, or is not known to rise.
-
         Notes
         -----
         No unbiased estimator exists. Let rewards be 0 or 1 and the log be drawn with fixed probabilities. Then the
@@ -360,13 +355,6 @@ def evaluate(
     -------
     Evaluation
         The mean reward of the target and what is known of each arm, after a report of the overlap.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind; if the log is none, or has fewer than two visits, two rewards of one round,
-        or, for DR, times that fall; if the target is a policy that learns, is not made of probabilities that sum to 1,
-        one for each arm, or never plays what the log played.
 
     See Also
     --------

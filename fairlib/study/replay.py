@@ -105,13 +105,6 @@ def replay(
     Replay
         The rounds played; fewer than `horizon` if the log was too short.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, nothing says how many arms there are, a propensity is below `least`, the
-        policy is made for other rewards, other numbers of arms, other contexts or fewer rounds, needs its history or
-        asks for feedback when the pool has changed, or its rule answers neither with probabilities nor with an arm.
-
     Notes
     -----
     A rule's memory is that of the visits kept: what it writes there in a visit that does not agree is forgotten. Memory

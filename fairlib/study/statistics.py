@@ -51,11 +51,6 @@ def estimate(values: Annotated[ArrayLike, checks.Numbers(each="run")]) -> Estima
     Estimate
         Mean and standard error, in the same unit.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If the values are not a row of two finite numbers or more.
-
     Examples
     --------
     >>> estimate([1.0, 2.0, 3.0, 4.0])
@@ -90,11 +85,6 @@ def paired_t(
     -------
     float
         Mean difference over its standard error; infinite if it is the same in every run and not 0.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is no row of finite numbers, there are fewer than twenty runs, or the two differ in length.
 
     Examples
     --------

@@ -99,13 +99,6 @@ def sweep(
 
     Raises
     ------
-    TypeError
-        If `experiment` can't be called (with a store, be identified), a setting is not a dict of arguments (with a
-        store, of numbers and strings), `executor` can't run anything, `part` is not a pair of whole numbers, or
-        `progress` is neither True nor False.
-    ValueError
-        If `part` or `errors` is none of those above, two settings are equal in a store, or the store holds another
-        experiment or a file that can't be read.
     SweepError
         If the experiment raises or returns what can't be kept, the executor breaks or the store can't be written; it
         holds what is finished.
