@@ -72,7 +72,8 @@ def paired_t(
     """Return the paired t statistic: by how many standard errors the first mean lies above the second.
 
     Run i of the first is compared with run i of the second: that is right whether or not the two share a seed, and
-    sharper if they do. A sentence of the book that says *more* rests on a cell that asserts more than 3 here.
+    sharper if they do. A sentence of the book that says *more* rests on a cell that asserts more than 3 here. It knows
+    nothing of losses that no run has seen: `fairlib.study.compare.Comparison.ranks` says how often they mislead.
 
     Parameters
     ----------
