@@ -173,8 +173,7 @@ class Evaluation:
             )
         if overlap.effective < _EFFECTIVE:
             said.append(f"below {_EFFECTIVE} effective visits an estimate is rough")
-        paid = self.log.table["reward"]
-        if not paid.min() <= self.reward.value <= paid.max():
+        if not self.reward.trusted and _Paid.of(self.log.table["reward"].to_numpy()).is_beyond(self.reward.value):
             said.append(f"the estimate, {self.reward.value:.4g}, is outside the range of the rewards")
         elif not self.reward.trusted:
             few = f"too few for an interval: {overlap.rewards:.3g} effective rewards other than 0"
@@ -401,8 +400,7 @@ def evaluate(
     if not weights.any():
         raise ValueError("target must play some arm that the log played in that visit, and does in none")
     plays, exposure = np.bincount(read.arm, minlength=arms), q.mean(axis=0)
-    clicks = bool(np.isin(read.reward, (0.0, 1.0)).all() and read.reward.any())  # of nothing but 0 the unit is unknown
-    paid = _Paid(clicks, 0.0 if clicks else float(read.reward.min()), 1.0 if clicks else float(read.reward.max()))
+    paid = _Paid.of(read.reward)
     means, drawn, least = [], [], np.full(arms, read.propensity.min())
     for arm, rows in enumerate(np.split(np.argsort(read.arm, kind="stable"), plays.cumsum()[:-1])):
         part = _Rows(*(column[rows] for column in read))
@@ -453,6 +451,18 @@ class _Paid(NamedTuple):
     least: float
     most: float
 
+    @classmethod
+    def of(cls, rewards: _Floats) -> "_Paid":
+        """Return what rewards are; of nothing but zeros the unit is unknown."""
+        if np.isin(rewards, (0.0, 1.0)).all() and rewards.any():
+            return cls(True, 0.0, 1.0)
+        return cls(False, float(rewards.min()), float(rewards.max()))
+
+    def is_beyond(self, mean: float) -> bool:
+        """Return whether a mean lies outside by more than rounding."""
+        off = 1e-9 * max(abs(self.least), abs(self.most))
+        return not self.least - off <= mean <= self.most + off
+
 
 def _interval(
     terms: _Floats, base: _Floats, visit: NDArray[np.int64], level: float, paid: _Paid, weight: float | None
@@ -475,7 +485,7 @@ def _interval(
         y, v = y + largest, v + largest**2
         high = v / y * float(gammaincinv(y**2 / v, 1 - tail)) / whole
     ends = max(low, 0.0 if paid.least >= 0 else low), min(high, 1.0 if paid.clicks else high)
-    if high == math.inf or not (ends[0] <= mean <= ends[1] and paid.least <= mean <= paid.most):
+    if high == math.inf or not ends[0] <= mean <= ends[1] or paid.is_beyond(mean):
         ends = -math.inf, math.inf
     return Interval(mean, error, *ends)
 
