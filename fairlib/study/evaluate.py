@@ -403,10 +403,10 @@ def evaluate(
     paid = _Paid.of(read.reward)
     means, drawn, least = [], [], np.full(arms, read.propensity.min())
     for arm, rows in enumerate(np.split(np.argsort(read.arm, kind="stable"), plays.cumsum()[:-1])):
-        part = _Rows(*(column[rows] for column in read))
-        scale, visit = 1 / part.propensity, np.unique(part.visit, return_inverse=True)[1]
-        least[arm] = part.propensity.min(initial=math.inf if rows.size else least[arm])
-        means.append(_interval(scale * part.reward, scale, visit, 1 - (1 - level) / arms, paid, 1 / least[arm]))
+        scale, visit = 1 / read.propensity[rows], np.unique(read.visit[rows], return_inverse=True)[1]
+        if rows.size:
+            least[arm] = read.propensity[rows].min()
+        means.append(_interval(scale * read.reward[rows], scale, visit, 1 - (1 - level) / arms, paid, 1 / least[arm]))
         mean = float(scale.sum()) / number
         drawn.append(Estimate(mean, math.sqrt(float(scale @ scale) / mean) / number if mean else math.nan))
     base, total, most = np.ones(number), weights * read.reward, None
@@ -440,7 +440,7 @@ def evaluate(
 def _mean(terms: _Floats, base: _Floats, visit: NDArray[np.int64]) -> tuple[float, float, _Floats]:
     """Return a ratio of sums, its standard error between visits (delta method), and what each visit adds to it."""
     mean, whole = float(terms.sum() / base.sum()), float(base.sum())
-    apart = np.bincount(visit, terms - mean * base)
+    apart = np.asarray(np.bincount(visit, terms - mean * base), np.float64)
     return mean, math.sqrt(apart.size / (apart.size - 1 or math.nan) * float(apart @ apart)) / whole, apart
 
 
