@@ -15,6 +15,13 @@ from pages.browsing import DESK, View, check_load, each_page, seen_at
 @seen_at(DESK)
 def test_page_loads(view: View, site: str, browser: webdriver.Chrome) -> None:
     check_load(view, site, browser)
+    doubled = browser.execute_script(
+        """
+        const names = [...document.querySelectorAll("article [id]")].map((node) => node.id);
+        return names.filter((name, i) => names.indexOf(name) !== i);
+        """
+    )
+    assert not doubled, "an id is there twice"
 
 
 @each_page
@@ -26,17 +33,6 @@ def test_formulas_are_there_without_scripts(page: str, book: Path) -> None:
     assert not re.findall(r"\\[(\[].*", article.get_text())
     for formula in article.select(".math"):
         assert formula.select("mjx-math, math"), formula.get_text()
-
-
-@seen_at(DESK)
-def test_each_id_is_there_once(view: View, browser: webdriver.Chrome) -> None:
-    doubled = browser.execute_script(
-        """
-        const names = [...document.querySelectorAll("article [id]")].map((node) => node.id);
-        return names.filter((name, i) => names.indexOf(name) !== i);
-        """
-    )
-    assert not doubled
 
 
 class Links(HTMLParser):

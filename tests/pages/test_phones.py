@@ -1,8 +1,9 @@
 """Each page on phones: it fits, nothing is cut, and axe finds no barrier."""
 
 from selenium import webdriver
+from selenium.webdriver.common.by import By
 
-from pages.browsing import PHONE, SMALL, View, check_accessible, check_load, seen_at
+from pages.browsing import PHONE, SMALL, View, check_accessible, check_load, seen_at, visit
 
 # Each returns what is wrong on a page.
 WRONG = {
@@ -61,3 +62,11 @@ def test_a_page_on_a_phone(view: View, site: str, browser: webdriver.Chrome) -> 
     if view.width == PHONE[1]:
         assert not browser.execute_script(CODE), "code does not scroll"
         check_accessible(view, browser)
+
+
+def test_a_phone_shows_a_control_at_once(site: str, browser: webdriver.Chrome) -> None:
+    visit(browser, f"{site}/chapters/index.html", width=390, height=844)
+    control = browser.find_element(By.CSS_SELECTOR, ".fair-explorer [type=range]")
+    assert control.rect["y"] + control.rect["height"] <= 844
+    buttons = browser.find_elements(By.CSS_SELECTOR, "article .sd-btn")
+    assert [button.text for button in buttons] == ["Read chapter 1", "Play with six sellers"]

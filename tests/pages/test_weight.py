@@ -1,7 +1,6 @@
 """What a page loads before it can be read."""
 
 import gzip
-import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
-from pages.browsing import PAGES, ROOT, visit
+from pages.browsing import PAGES, ROOT, network, visit
 
 COMPRESSED = (".html", ".js", ".css", ".json", ".svg")
 
@@ -17,10 +16,8 @@ COMPRESSED = (".html", ".js", ".css", ".json", ".svg")
 def weights(browser: webdriver.Chrome, site: str) -> dict[str, int]:
     """Return the bytes of each file that was asked for since `visit`, as a server sends them."""
     found = {}
-    for entry in browser.get_log("performance"):
-        message = json.loads(entry["message"])["message"]
-        url = message["params"].get("request", {}).get("url", "")
-        if message["method"] == "Network.requestWillBeSent" and url.startswith(site):
+    for url in network(browser)[0]:
+        if url.startswith(site):
             name = url.removeprefix(site + "/").partition("?")[0].partition("#")[0]
             data = (ROOT / "_build" / "html" / name).read_bytes()
             found[name] = len(gzip.compress(data, 6) if Path(name).suffix in COMPRESSED else data)
