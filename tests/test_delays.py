@@ -70,17 +70,6 @@ def test_pareto_delays_have_an_infinite_mean_and_a_modest_quantile():
     assert law.quantiles(0.01, MEANS[:1])[0] == math.ceil(0.99**-100)
 
 
-@pytest.mark.parametrize("wrong", [math.nan, 0.5, -1.0])
-def test_a_law_that_goes_wrong_during_the_game_stops_it(wrong):
-    def seldom(rng):
-        return wrong if rng.random() < 1e-3 else 1.0
-
-    game = fl.Bandit(fl.bernoulli([0.5, 0.6]), delay=fl.Delay(seldom))
-    for play in (fl.simulate, lambda *how: list(fl.trace(*how))):
-        with pytest.raises(ValueError, match="the delay must be a whole number of rounds of at least 0"):
-            play(game, fl.uniform(), 20_000)
-
-
 # The game
 
 

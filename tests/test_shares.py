@@ -491,6 +491,11 @@ def test_the_bounds_are_the_formulas():
     root = 2 * math.sqrt(2 * 3 * horizon * math.log(horizon))
     assert sh.fair_ucb_worst_case_bound(3, horizon, tolerance=5) == pytest.approx(root + 3 * float(zeta(3)))
     assert sh.fair_ucb_worst_case_bound(3, horizon, tolerance=0.5) == pytest.approx(root + 3 * float(zeta(3)) + 3)
+    logs = 5 * math.log1p(horizon / (5 * 0.5))
+    radius = 0.2 * math.sqrt(logs + 2 * math.log(horizon)) + 2 * math.sqrt(0.5)
+    promise = 4.5 / (1 / 3 - 0.1) * math.sqrt(horizon) + sh.sighted_turns(3, 0.1) + 3
+    sighted = sh.sighted_shares_bound(3, 5, horizon, share=0.1, noise=0.2, norm=2, ridge=0.5)
+    assert sighted == pytest.approx(promise + 2 * radius * math.sqrt(2 * horizon * logs))
 
 
 def test_lfg_keeps_its_queues():

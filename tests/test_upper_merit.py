@@ -189,6 +189,12 @@ def test_the_ends_of_chernoffs_intervals():
         assert _kl_upper(1.0, level) == 1.0
 
 
+def test_the_bound_for_merit_equal_to_the_mean_is_the_formula():
+    level, total = math.log(4 * 3 * 500**2), 0.9 + 0.5
+    by_hand = 5 + 24 * math.sqrt(level * 500 * (1 + math.log(500)) / total)
+    assert ex.upper_merit_kl_fairness_bound([0.9, 0.5, 0.0], 500) == pytest.approx(by_hand)
+
+
 def test_merit_equal_to_the_mean_is_learnt_and_plug_in_does_not():
     merit, rounds = me.clipped(1e-9), [1000, 4000, 16_000]
     game = ex.ExposureBandit(fl.bernoulli([0.5, 0.5]), merit=merit)
