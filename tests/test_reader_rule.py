@@ -122,6 +122,7 @@ def test_each_example_plays_in_the_page_as_it_is_printed(name):
 STOPPED = {
     "x = 2 ** 53 + seen.t": "the whole number 9007199254740992: a page knows those up to 2^53 alone",
     "x = seen.t\n    for i in range(9):\n        x *= 1000": "the whole number 1000000000000000000: a page knows",
+    "x = 3 ** 40 % 7": "the whole number 12157665459056929000",
     "x = int(1e300)": "the whole number 1e+300",
     "x = math.floor(1e300)": "the whole number 1e+300",
     "x = 5 // seen.observed[0]": "a whole number divided by 0",

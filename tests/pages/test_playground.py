@@ -116,7 +116,7 @@ def test_the_page_starts_with_a_game_that_can_be_played_and_policies_that_it_has
 def test_one_game_measures_as_the_games_of_the_papers_do():
     arms, shares, merit = fl.bernoulli([0.9, 0.5, 0.2]), [0.3, 0.1, 0.25], exponential(0.6)
     for name, plays, late in (("thompson", 1, None), ("fcts-d", 2, geometric([0.1] * 3))):
-        games = [
+        games: list[Any] = [
             Playground(arms, plays, late, shares=shares, merit=merit),
             SemiBandit(arms, plays, late, merit=merit),
             *([] if late else [SharedBandit(arms, shares=shares), ExposureBandit(arms, merit=merit)]),
