@@ -215,16 +215,6 @@ def test_an_own_merit_with_helpers_runs_compiled_through_every_fair_policy(name)
     both_ways(game, entry.make(game), entry.short, runs=2, seed=3)
 
 
-def test_an_own_merit_plays_the_same_with_best_and_without():
-    """The two steps agree to 13 digits, which is other play in one round of many millions."""
-    first, second = (
-        fl.simulate(ex.ExposureBandit(WORKERS, merit=merit), ex.fairx_ucb(merit, 0.3), 500, runs=2)
-        for merit in (falling(1.0), falling(1.0, None))
-    )
-    assert np.array_equal(first.selected, second.selected)
-    assert first.fairness_regret == pytest.approx(second.fairness_regret)
-
-
 WORKERS = fl.bernoulli([0.9, 0.5, 0.35, 0.1])
 
 

@@ -483,7 +483,6 @@ X, Y = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1.0, 2.0, 3.0]
             lambda: rk.employer(X, [0, 1, 1], Y, parameter=np.ones(7)),
             r"^parameter must have \d numbers, as contexts has columns, not 7$",
         ),
-        (lambda: fl.simulate(SECTION_6, rk.gmf(MIXED), 10), "made for contexts of length 7, not 17"),
         (lambda: rk.acceptance_given_past(SECTION_6, fl.ucb1(), 3, 1, 1, 0), "policy must be a ContextPolicy"),
         (lambda: rk.constants(rk.section_6(together=0.5)), "independent, not together=0.5"),
         (lambda: rk.constants(FEW_PAIR), "made by separate_groups or mixed_groups"),

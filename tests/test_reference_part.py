@@ -138,15 +138,6 @@ def test_a_place_says_whether_a_number_is_right(browser, tmp_path):
 # Cards
 
 
-def test_every_point_to_remember_has_its_question():
-    found = flashcards.chapters(ROOT)
-    assert {chapter.name for chapter in found} == {name for name, text in CHAPTERS.items() if "\n## Remember\n" in text}
-    for chapter in found:
-        (part,) = re.findall(r"^## Remember\n(.*?)^(?:## |\()", CHAPTERS[chapter.name], re.MULTILINE | re.DOTALL)
-        assert len(chapter.points) == len(re.findall(r"^[*-] ", part, re.MULTILINE)), chapter.name
-        assert all(asked.endswith("?") and "<!--" not in said for said, asked in chapter.points), chapter.name
-
-
 def test_the_deck_is_what_a_program_reads_that_asks_for_cards():
     lines = flashcards.deck(ROOT).splitlines()
     assert lines[:3] == ["#separator:tab", "#html:true", "#tags column:3"]

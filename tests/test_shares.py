@@ -14,7 +14,7 @@ from scipy.special import zeta
 
 import fairlib as fl
 from fairlib import shares as sh
-from fairlib.core import Number, largest, linear_table, sphere
+from fairlib.core import Number, largest, linear_table
 
 INSTANCE_2 = ([0.7, 0.5, 0.4], [0.2, 0.3, 0.25])
 
@@ -567,12 +567,3 @@ TWO, TOO_MUCH = fl.bernoulli([0.5, 0.6]), [0.6, 0.5]
 def test_refused(call, sentence):
     with pytest.raises((TypeError, ValueError), match=sentence):
         call()
-
-
-def test_a_rule_for_other_shares_than_the_arms_is_refused():
-    game = fl.Bandit(fl.bernoulli([0.5, 0.6, 0.7]))
-    seen = fl.ContextBandit(sphere(3, [1.0]))
-    with_two = sh.sighted_shares([0.1] * 2, 1, 1, 0.1)
-    for problem, policy in ((game, sh.fair_ucb([0.1, 0.1])), (game, sh.lfg([0.1], 1)), (seen, with_two)):
-        with pytest.raises(ValueError, match=f"'{policy.name}' is made for {policy.arms} arms, not 3"):
-            fl.simulate(problem, policy, 100)
