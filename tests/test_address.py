@@ -1,13 +1,12 @@
 """The address of the project, and the buttons that its pages get from it."""
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import address
 import pytest
 from bs4 import BeautifulSoup
+from helpers import sphinx
 
 CHAPTER = "---\njupytext: {formats: md:myst}\nkernelspec: {name: python3, display_name: Python}\n---\n# A chapter\n"
 GITHUB = "https://github.com/someone/fair-bandits"
@@ -34,31 +33,21 @@ def test_the_address_is_that_of_the_clone(remote: str, found: str, tmp_path: Pat
     assert address.find(tmp_path / "within") == "", "another project's"
 
 
-def build(root: Path, url: str) -> subprocess.CompletedProcess[str]:
+def build(root: Path, url: str) -> None:
     """Build a book of a chapter and a page without code."""
-    (root / "chapters").mkdir()
-    (root / "index.md").write_text(
-        "# Book\n```{toctree}\nchapters/how-to-read\nchapters/shares\n```\n", encoding="utf-8"
-    )
-    (root / "chapters" / "how-to-read.md").write_text("# How\n(run-a-chapter)=\n{{ clone }}.\n", encoding="utf-8")
-    (root / "chapters" / "shares.md").write_text(CHAPTER, encoding="utf-8")
-    settings = {
-        "extensions": ["myst_nb", "address"],
-        "html_theme": "sphinx_book_theme",
-        "html_theme_options": {"repository_url": url},
-        "myst_enable_extensions": ["substitution"],
-        "nb_execution_mode": "off",
+    pages = {
+        "index": "# Book\n```{toctree}\nchapters/how-to-read\nchapters/shares\n```\n",
+        "chapters/how-to-read": "# How\n(run-a-chapter)=\n{{ clone }}.\n",
+        "chapters/shares": CHAPTER,
     }
-    lines = [f"{name} = {value!r}\n" for name, value in settings.items()]
-    (root / "conf.py").write_text("".join(lines), encoding="utf-8")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", ".", "html"]
-    env = os.environ | {"PYTHONPATH": str(Path(address.__file__).parent)}
-    return subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, check=False)
+    conf = f"html_theme, html_theme_options = 'sphinx_book_theme', {{'repository_url': {url!r}}}\n"
+    conf += "extensions, myst_enable_extensions, nb_execution_mode = ['myst_nb', 'address'], ['substitution'], 'off'\n"
+    assert not sphinx(root, pages, conf)[1]
 
 
 def links(root: Path, page: str) -> dict[str, str]:
     """Return what the buttons at the top of a page are called, and where they lead."""
-    text = (root / "html" / "chapters" / f"{page}.html").read_text(encoding="utf-8")
+    text = (root / "_build" / "html" / "chapters" / f"{page}.html").read_text(encoding="utf-8")
     menus = BeautifulSoup(text, "html.parser").select(
         ".article-header-buttons .dropdown-menu a:not(.btn-download-source-button)"
     )
@@ -69,8 +58,7 @@ LOCAL = {"On your machine": "how-to-read.html#run-a-chapter", ".ipynb": "../_sou
 
 
 def test_pages_lead_to_binder_and_to_their_source(tmp_path: Path) -> None:
-    made = build(tmp_path, GITHUB)
-    assert not made.returncode, made.stderr
+    build(tmp_path, GITHUB)
     of_chapter, of_page = links(tmp_path, "shares"), links(tmp_path, "how-to-read")
     notebook = "lab%2Ftree%2Fnotebooks%2Fshares.ipynb"  # where .binder/postBuild puts it
     assert (
@@ -86,14 +74,12 @@ def test_pages_lead_to_binder_and_to_their_source(tmp_path: Path) -> None:
         "Suggest edit": file.replace("/blob/", "/edit/"),
     }
     assert set(of_page) == {"Repository", "Show source", "Suggest edit", "Open issue"}
-    assert f"git clone {GITHUB}" in (tmp_path / "html/chapters/how-to-read.html").read_text(encoding="utf-8").replace(
-        '</span> <span class="pre">', " "
-    )
+    text = (tmp_path / "_build/html/chapters/how-to-read.html").read_text(encoding="utf-8")
+    assert f"git clone {GITHUB}" in text.replace('</span> <span class="pre">', " ")
 
 
 def test_without_an_address_pages_say_how_to_run_a_chapter(tmp_path: Path) -> None:
-    made = build(tmp_path, "")
-    assert not made.returncode, made.stderr
+    build(tmp_path, "")
     assert links(tmp_path, "shares") == LOCAL
     assert links(tmp_path, "how-to-read") == {}
-    assert "Clone the project" in (tmp_path / "html/chapters/how-to-read.html").read_text(encoding="utf-8")
+    assert "Clone the project" in (tmp_path / "_build/html/chapters/how-to-read.html").read_text(encoding="utf-8")
