@@ -37,8 +37,8 @@ def folder(root: Path) -> Path:
         for path in sorted(root.glob(files)):
             digest.update(path.read_bytes())
     text = "".join(path.read_text(encoding="utf-8") for path in sorted((root / "chapters").glob("*.md")))
-    for name in sorted(set(re.findall(r'os\.environ(?:\.get\(|\[)"(\w+)"', text))):  # files that a reader has brought
-        digest.update(f"{name}={os.environ.get(name)}".encode())
+    for name in sorted(set(re.findall(r'os\.environ(?:\.get\(|\[)"(\w+)"', text)) & set(os.environ)):
+        digest.update(f"{name}={os.environ[name]}".encode())  # files that a reader has brought
     return root / "_build" / "outputs" / digest.hexdigest()[:16]
 
 
