@@ -15,6 +15,7 @@ from fairlib import checks, delays, exposure, figures, ranks
 from fairlib.core import Ridge
 from fairlib.merit import exponential
 from fairlib.pages import Slider
+from fairlib.pages.scripts import script
 
 MASKED = np.ma.array([0.2, 0.9, 0.3], mask=[False, True, False])
 GAME = fl.Bandit(fl.bernoulli([0.5, 0.6]))
@@ -118,6 +119,8 @@ def played(**how):
         (lambda: figures.show(3), "^function must be one defined by def or class.* not 3$"),
         (lambda: figures.show(lambda p: 0), "^function must be one defined by def or class"),
         (lambda: Slider("x", [1, 2], start=True), "^start must be one of 1, 2, not True$"),
+        (lambda: script(GAME, 3), "^policy must be a Policy"),
+        (lambda: script(3, fl.ucb1()), "^problem must be"),
         # What is no such thing
         (lambda: fl.Player(fl.ucb1(), 3, groups=True), "^groups must be a whole number"),
         (lambda: fl.Player(fl.ucb1(), 3, rewards={0.0, 1.0}), "^rewards must be the smallest and"),
