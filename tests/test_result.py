@@ -1,6 +1,6 @@
 """What a simulation returns: what it knows, how it is shown, saved, loaded, tabled, and sent elsewhere."""
 
-import importlib
+import dataclasses
 import itertools
 import json
 import math
@@ -102,7 +102,7 @@ def with_heading(**changed: Any) -> Any:
     ("changed", "said"),
     [
         (with_heading(fairlib=2), rf"in format 1: it is in format 2, which fairlib {fl.__version__} can't read"),
-        (with_heading(of="os:path"), "hold a Result, not a path"),
+        (with_heading(of="this:d"), "hold a Result, not a d; load it with the class that it is of, this.d, once"),
         (with_heading(of=None), "hold a Result, not a None"),
         (with_heading(strange=1), "unexpected keyword argument 'strange'"),
         (lambda heading: "[", "be a file that fairlib has saved, whole, in format 1: "),
@@ -116,6 +116,7 @@ def test_a_result_of_another_format_or_class_is_refused(changed, said, saved):
     np.savez(saved, **{**arrays, "heading": np.array(changed(str(arrays["heading"])))})
     with pytest.raises(ValueError, match=rf"{saved} must .*({said})"):
         fl.Result.load(saved)
+    assert "this" not in sys.modules, "a file has imported what it names"
     del arrays["regret"]
     np.savez(saved, **arrays)
     with pytest.raises(ValueError, match=r"must hold a whole Result as it was saved: .*'regret'"):
@@ -159,31 +160,15 @@ def play(game: Any) -> Any:
     return fl.simulate(game, fl.linear.at_random() if hasattr(game, "world") else fl.uniform(game.plays), 20)
 
 
-MINE = """
-import dataclasses, fairlib as fl
-
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Mine(fl.Result):
-    names: object = None
-"""
+    """A reader's own."""
+
+    names: Any = None
 
 
-def test_a_class_defined_elsewhere_is_loaded_once_it_is_known_and_no_file_imports_it(tmp_path, monkeypatch):
-    (tmp_path / "elsewhere.py").write_text(MINE, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    elsewhere, one = importlib.import_module("elsewhere"), np.ones((1, 1))
-    made = elsewhere.Mine(np.array([1]), np.array([[[1, 0]]]), one, one, names=np.array(["a", "b"]))
-    made.save(tmp_path / "mine.npz")
-    for kind in (fl.Result, elsewhere.Mine):
-        assert type(kind.load(tmp_path / "mine.npz")) is elsewhere.Mine
-    code = """
-import sys, fairlib as fl
-try:
-    fl.Result.load("mine.npz")
-except ValueError as error:
-    print("elsewhere" in sys.modules, error)
-"""
-    command = [sys.executable, "-c", code]
-    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
-    assert said.startswith("False ")
-    assert "mine.npz must hold a Result, not a Mine; load it with the class that it is of, elsewhere.Mine, once" in said
+def test_a_class_defined_elsewhere_is_loaded_once_it_is_known(tmp_path):
+    one = np.ones((1, 1))
+    Mine(np.array([1]), np.array([[[1, 0]]]), one, one, names=np.array(["a", "b"])).save(tmp_path / "mine.npz")
+    for kind in (fl.Result, Mine):
+        assert type(kind.load(tmp_path / "mine.npz")) is Mine
