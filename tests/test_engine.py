@@ -28,13 +28,6 @@ def by_arm(wait):
     return wait
 
 
-def test_runs_differ_and_so_do_seeds():
-    game = fl.Bandit(SELLERS)
-    first, second = fl.simulate(game, fl.ucb1(), 300, runs=2, seed=0).reward
-    assert not np.array_equal(first, second)
-    assert not same(fl.simulate(game, fl.ucb1(), 300, seed=0), fl.simulate(game, fl.ucb1(), 300, seed=1))
-
-
 def test_a_seed_sequence_gives_the_same_when_it_is_used_twice():
     game, root = fl.Bandit(SELLERS), np.random.SeedSequence(11)
     first = fl.simulate(game, fl.ucb1(), 200, seed=root)
@@ -365,13 +358,6 @@ def by_sums(seen, feedback, cursors: fl.Number, p):
     share_out(p, 2)
     for a in range(p.size):
         p[a] = 0.25 * p[a] + 0.5
-
-
-@pytest.mark.parametrize("wait", [2**18 - 1, 2**18, 2**18 + 1, 400_000])
-def test_news_that_is_very_late_shares_a_chain_and_is_not_taken_for_other_news(wait):
-    policy = fl.Policy("until it comes", lambda seen, p: 0 if seen.observed[0] == 0 else 1)
-    game = fl.Bandit(fl.bernoulli([0.5, 0.5]), delay=delays.fixed([wait, 3]))
-    assert fl.simulate(game, policy, 700_000).selected[0, -1].tolist() == [wait + 1, 700_000 - wait - 1]
 
 
 @fl.rule

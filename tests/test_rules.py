@@ -33,8 +33,6 @@ from fairlib.core import (
     PerDimension,
     PerGroup,
     Square,
-    arm_metrics,
-    context_metrics,
     largest,
     sphere,
 )
@@ -149,30 +147,10 @@ def delay_writes(table, reward):
     return 0 if reward > 0.5 else table[0]
 
 
-def metrics_write(table, waste: Number):
-    table[:] = 2.0
-
-
 def world_writes(level, contexts, means, rewards):
     contexts[:] = 1.0
     means[0] = rewards[0] = level[0]
     level[0] = 0.8
-
-
-def context_metrics_write(table, regret: Number):
-    table[0] = 1.0
-
-
-class Wasteful(fl.Bandit):
-    """A game whose sums write to their settings."""
-
-    metrics = arm_metrics(metrics_write, table=[1.0, 1.0])
-
-
-class WastefulContexts(fl.ContextBandit):
-    """The same with contexts."""
-
-    metrics = context_metrics(context_metrics_write, table=[1.0])
 
 
 SCRIBBLES = {
@@ -183,9 +161,7 @@ SCRIBBLES = {
     ),
     "the rule of 'contexts'": (CONTEXTS, fl.ContextPolicy("contexts", rule_writes, table=[0.0])),
     "what draws a reward": (fl.Bandit(fl.Arms([1, 1], draw_writes, table=[[0, 1], [0, 1]])), fl.uniform()),
-    "what a game sums": (Wasteful(GAME.arms), fl.ucb1()),
     "what draws a round": (fl.ContextBandit(fl.World(2, 1, world_writes, level=[400.0])), linear.at_random()),
-    "what a game with contexts sums": (WastefulContexts(CONTEXTS.world), linear.at_random()),
 }
 
 
@@ -213,17 +189,6 @@ def test_nor_does_a_delay():
         ValueError, match=r"^the delay 'own' must not write to its settings .*; in a trial draw it did$"
     ):
         fl.Delay(delay_writes, table=[[1.0, 1.0]])
-
-
-def test_plays_is_handed_over_and_is_a_whole_number():
-    def spread(plays, p):
-        for a in range(3)[:plays]:  # a float could not slice
-            p[a] = 1.0
-
-    policy = policy_of(spread, plays=2)
-    assert policy.settings["plays"] == 2
-    result = fl.simulate(fl.Bandit(GAME.arms, plays=2), policy.replace(interpret=True), 3)
-    assert result.selected[0, -1].tolist() == [3, 3, 0]
 
 
 def takes(width, p, whole: int = 1, truth: bool = True):
@@ -333,17 +298,6 @@ def test_memory_for_each_arm_keeps_its_axis_where_there_is_one_arm():
     assert memory["one"].shape == ()
 
 
-def test_memory_is_zero_at_the_start_of_each_run_and_shared_by_none():
-    def counts_up(calls: Number, p):
-        calls[0] += 1.0
-        return int(calls[0]) % 3
-
-    policy = policy_of(counts_up)
-    result = both_ways(GAME, policy, 20, runs=6, rounds=range(1, 21))
-    assert (np.diff(result.selected, axis=1, prepend=0).argmax(axis=2) == np.arange(1, 21) % 3).all()
-    assert same(result, fl.simulate(GAME, policy, 20, runs=6, rounds=range(1, 21)))
-
-
 @pytest.mark.parametrize("name", ["state", "told", "function", "params", "p_tuple"])
 def test_memory_may_have_any_name(name):
     world: dict[str, Any] = {"Box": Box}
@@ -359,6 +313,10 @@ def ringed(now, ring: PerWindow, p):
     return 0
 
 
+def in_a_window(window, ring: PerWindow, p):
+    return 0
+
+
 def empty(seen, ring: Annotated[Array, 0], p):
     return 0
 
@@ -368,25 +326,19 @@ def forgetful(seen, low, p):
 
 
 @pytest.mark.parametrize(
-    ("rule", "game", "sentence"),
+    ("rule", "game", "settings", "sentence"),
     [
-        (in_vain, GAME, "'in_vain' has memory of size 'd', which is neither one of K and T nor a setting"),
-        (ringed, CONTEXTS, "memory of size 'window', which is neither one of K, d, G and T nor a setting"),
-        (empty, GAME, "the size of ring must be a whole number of at least 1, not 0"),
-        (forgetful, GAME, "low must be given (if it is memory, it must say its size: PerArm, or such)"),
+        (in_vain, GAME, {}, "'in_vain' has memory of size 'd', which is neither one of K and T nor a setting"),
+        (ringed, CONTEXTS, {}, "memory of size 'window', which is neither one of K, d, G and T nor a setting"),
+        (in_a_window, GAME, {"window": 0}, "window must be a whole number of at least 1, not 0"),
+        (in_a_window, GAME, {"window": 2.5}, "window must be a whole number of at least 1, not 2.5"),
+        (empty, GAME, {}, "the size of ring must be a whole number of at least 1, not 0"),
+        (forgetful, GAME, {}, "low must be given (if it is memory, it must say its size: PerArm, or such)"),
     ],
     ids=itertools.count(),
 )
-def test_memory_is_refused_by_name(rule, game, sentence):
-    assert sentence in refusal(rule, game)
-
-
-@pytest.mark.parametrize("size", [0, 2.5])
-def test_memory_of_the_size_of_a_setting_needs_a_whole_number(size):
-    def rule(window, ring: PerWindow, p):
-        return 0
-
-    assert refusal(rule, window=size).startswith("window must be a whole number of at least 1, not ")
+def test_memory_is_refused_by_name(rule, game, settings, sentence):
+    assert sentence in refusal(rule, game, **settings)
 
 
 def test_what_keeps_no_memory_says_so():
@@ -478,42 +430,6 @@ def test_a_rule_that_draws_from_rng_is_none():
 
 
 # What the engine gives -----------------------------------------------------------------------------------------------
-
-
-def test_seen_is_what_has_been_seen():
-    def rule(seen, note: Annotated[Array, "T", 10], p):
-        note[seen.t - 1, 0] = seen.t
-        for a in range(p.size):
-            note[seen.t - 1, 1 + a] = seen.selected[a]
-            note[seen.t - 1, 4 + a] = seen.observed[a]
-            note[seen.t - 1, 7 + a] = seen.total[a]
-        return seen.t % 3
-
-    game = fl.Bandit(fl.gaussian([5.0, 1.0, -3.0]), delay=fl.Delay(by_arm, wait=[0, 3, math.inf]))
-    policy = policy_of(rule)
-    steps = list(fl.trace(game, policy, 30, seed=2))
-    note = steps[-1].memory["note"]
-    for t in range(1, 31):
-        before = [(step.played[0], step.rewards[0], step.t) for step in steps[: t - 1]]
-        wait = [0, 3, 10**6]
-        arrived = [(a, x) for a, x, s in before if s + wait[a] < t]
-        assert note[t - 1, 0] == t
-        assert note[t - 1, 1:4].tolist() == [sum(a == b for a, _, _ in before) for b in range(3)]
-        assert note[t - 1, 4:7].tolist() == [sum(a == b for a, _ in arrived) for b in range(3)]
-        assert note[t - 1, 7:10] == pytest.approx([sum(x for a, x in arrived if a == b) for b in range(3)])
-
-
-def test_p_arrives_full_of_zeros_and_rng_is_the_policy_s_own_stream():
-    def rule(seen, rng, p, dirt: Number, drawn: PerRound):
-        for a in range(p.size):
-            dirt[0] += abs(p[a])
-        drawn[seen.t - 1] = rng.random()
-        p[0], p[1] = 0.5, 0.5
-
-    memory = remembered(rule)
-    own = np.random.Generator(np.random.PCG64(np.random.SeedSequence(0, spawn_key=(0, 0))))
-    assert memory["dirt"] == 0
-    assert memory["drawn"].tolist() == own.random(10)[::2].tolist()  # every other draws the arm
 
 
 SEEN = "it has t, selected, observed and total"
@@ -693,12 +609,7 @@ def test_news_without_delay_is_the_round_before_with_contexts_too():
     assert remembered(rule, CONTEXTS, 12)["rows"].tolist() == [[0] * 5, *expected]
 
 
-@pytest.mark.parametrize("game", [GAME, LATE], ids=["at once", "late"])
-def test_a_learner_gets_all_news_that_came_in_since_it_was_last_asked(game):
-    learner = policy_of(takes_notes)
-    policy = fair_learn(learner, [0.3, 0.3, 0.3])
-    assert (both_ways(game, policy, 150, runs=3).share[:, -1] > 0.29).all()
-
+def test_a_learner_gets_all_news_that_came_in_since_it_was_last_asked():
     asked = []
 
     def listens(seen, feedback, p):
@@ -917,12 +828,6 @@ def test_what_can_not_be_compiled_is_interpreted_and_says_so_in_one_sentence(rul
     assert same(result, fl.simulate(GAME, policy_of(turns, step=2), 30, runs=3))
 
 
-def test_a_rule_that_says_interpret_is_interpreted_without_a_word():
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        fl.simulate(GAME, policy_of(prints, interpret=True), 2)
-    assert out.getvalue() == "[0.0, 0.0, 0.0]\n" * 2
-
-
 def test_a_name_that_stands_for_nothing_is_refused_and_so_is_a_helper_s():
     def misspelt(width, seen, p):
         return int(widht)  # noqa: F821
@@ -1026,24 +931,6 @@ def test_what_a_trace_tells_is_not_changed_later(game, policy):
 
 
 # A reader's own policy ------------------------------------------------------------------------------------------------
-
-
-def test_exp3_against_a_list():
-    wait = [0, 3, 6]
-    late = fl.Bandit(fl.gaussian([0.6, 0.5, 0.4], sd=0.3), delay=fl.Delay(by_arm, wait=wait))
-    policy = fl.Policy("EXP3", exp3, rate=0.05)
-    fl.check_policy(policy)
-    for game in (GAME, LATE, late):
-        both_ways(game, policy, 200, runs=2)
-    steps = list(fl.trace(late, policy, 120))
-    came = arrivals(steps, wait)
-    for step in steps:
-        loss = np.zeros(3)
-        for a, x, s, chance in itertools.chain(*came[: step.t - 1]):
-            assert chance == steps[s - 1].p[a]
-            loss[a] += (1 - x) / chance
-        weights = np.exp(-0.05 * (loss - loss.min()))
-        assert step.p == pytest.approx(weights / weights.sum())
 
 
 def test_what_a_reader_prints_of_a_rule_and_a_policy():
