@@ -51,14 +51,6 @@ def ending(process: subprocess.Popen[Any]) -> Iterator[subprocess.Popen[Any]]:
 
 
 @contextlib.contextmanager
-def _quitting(browser: webdriver.Remote) -> Iterator[webdriver.Remote]:
-    try:
-        yield browser
-    finally:
-        browser.quit()
-
-
-@contextlib.contextmanager
 def _chromium(folder: Path) -> Iterator[webdriver.Remote]:
     options = webdriver.ChromeOptions()
     options.binary_location = _installed(*printing.BROWSERS)
@@ -77,7 +69,7 @@ def _chromium(folder: Path) -> Iterator[webdriver.Remote]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(_installed("chromedriver"))
-    with _quitting(webdriver.Chrome(options=options, service=service)) as browser:
+    with webdriver.Chrome(options=options, service=service) as browser:
         yield browser
 
 
@@ -215,7 +207,7 @@ def _webkit(folder: Path) -> Iterator[webdriver.Remote]:
         try:
             # Selenium's own class for it makes this connection in a way of which Selenium itself warns.
             config = ClientConfig(remote_server_addr=service.service_url, timeout=LONGEST)
-            with _quitting(webdriver.Remote(RemoteConnection(client_config=config), options=options)) as browser:
+            with webdriver.Remote(RemoteConnection(client_config=config), options=options) as browser:
                 yield browser
         finally:
             service.stop()
@@ -259,8 +251,3 @@ class Engines:
 def is_chromium(browser: webdriver.Remote) -> bool:
     """Return whether it has Chromium's own commands."""
     return isinstance(browser, webdriver.Chrome)
-
-
-def is_webkit(browser: webdriver.Remote) -> bool:
-    """Return whether it is WebKitGTK."""
-    return browser.name == "MiniBrowser"
