@@ -53,8 +53,7 @@ def played(name, seed):
 def cluster(tmp_path):
     """Start a scheduler and two workers of Dask, each a process of its own, as on several machines."""
     file = tmp_path / "scheduler.json"
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
-    env["DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE"] = "False"
+    env = ENV | {"DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "False"}
     at = ["--scheduler-file", str(file)]
 
     def start(module, *options):
@@ -252,13 +251,6 @@ def with_closure(c):
     return lambda x: {"y": c * x}
 
 
-def with_default(c):
-    def experiment(x, c=c):
-        return {"y": c * x}
-
-    return experiment
-
-
 def with_rule(step):
     def rule(p):
         return step
@@ -270,7 +262,7 @@ def with_rule(step):
 OTHERS = {
     "a partial": lambda c: functools.partial(scaled, c),
     "a closure": with_closure,
-    "a default": with_default,
+    "a default": lambda c: lambda x, c=c: {"y": c * x},
     "a long array": lambda c: with_closure(np.r_[np.zeros(9999), c]),
     "a policy's rule": with_rule,
     "a helper in a cache": lambda c: with_closure(functools.lru_cache(with_closure(c))),
@@ -312,14 +304,6 @@ def doubled(a):
     return {"twice": 2 * a}
 
 
-def gives_a_list(a):
-    return [a]
-
-
-def gives_its_setting(a):
-    return {"a": a}
-
-
 WITHOUT_SOURCE: dict[str, Any] = {"__name__": "__main__"}
 exec("def experiment(a): return a", WITHOUT_SOURCE)
 
@@ -342,8 +326,8 @@ exec("def experiment(a): return a", WITHOUT_SOURCE)
         ({"store": 3}, TypeError, "^store must be"),
         ({"experiment": with_closure(object())}, TypeError, "^experiment must depend only on what its text .* 'c' is"),
         ({"experiment": WITHOUT_SOURCE["experiment"]}, TypeError, "^experiment must be written in a cell or a file"),
-        ({"experiment": gives_a_list}, fl.SweepError, "TypeError: experiment must"),
-        ({"experiment": gives_its_setting}, fl.SweepError, "TypeError: experiment must"),
+        ({"experiment": lambda a: [a]}, fl.SweepError, "TypeError: experiment must"),
+        ({"experiment": lambda a: {"a": a}}, fl.SweepError, "TypeError: experiment must"),
     ],
     ids=itertools.count(),
 )
