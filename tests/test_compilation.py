@@ -72,7 +72,6 @@ def test_a_fresh_process_compiles_nothing_of_the_package_and_imports_nothing_hea
 import sys
 import fairlib as fl
 from fairlib.rules import jit
-before = set(sys.modules)
 asked = []
 inner = jit.compiled
 def compiled(*given):

@@ -65,11 +65,6 @@ def all_kinds(power: int, law: str, x: Any, low: Any, high: Any, bars: Any, plac
     return fig
 
 
-def of_all_kinds() -> Explorer:
-    live = Live(kinds, alt="{law}: {bars[2]:,.1f} and {place:.0f}, {power:none|one|two|three|four}")
-    return explore(all_kinds, live=live, power=Slider("Power", [1, 2, 3, 4], start=1), law=Slider("Law", ["a", "b<"]))
-
-
 def shares(recorded: Any, selected: Any, deficit: Any, x: Long, share: Long, last: PerArm, lost: Number) -> None:
     for i in range(300):
         at = min(i, recorded.size - 1)
@@ -161,11 +156,12 @@ def assert_same(shown: tuple[str, str], wanted: tuple[str, str]) -> None:
 
 
 def test_picture_is_matplotlibs(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    explorer = of_all_kinds()
+    live = Live(kinds, alt="{law}: {bars[2]:,.1f} and {place:.0f}, {power:none|one|two|three|four}")
+    sliders: dict[str, Any] = {"power": Slider("Power", [1, 2, 3, 4], start=1), "law": Slider("Law", ["a", "b<"])}
+    explorer = explore(all_kinds, live=live, **sliders)
     visit(browser, tmp_path, explorer)
-    sliders = explorer._sliders.values()
     for setting in [*explorer.settings, *explorer.settings[:1]]:
-        places = [list(slider.values).index(setting[name]) for name, slider in zip(setting, sliders, strict=True)]
+        places = [list(slider.values).index(setting[name]) for name, slider in sliders.items()]
         browser.execute_async_script(MOVE, places)
         assert_same(picture(browser), explorer.frame(**setting))
 

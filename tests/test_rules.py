@@ -111,14 +111,6 @@ def test_settings_arrive_by_their_names_as_they_were_given(game):
     assert remembered(keeps_settings, game, **given)["store"].tolist() == [0.1, 3, 1, 2.5, 0.6, 8, 322]
 
 
-def test_a_setting_keeps_its_default_unless_it_is_given():
-    def rule(p, arm: int = 2):
-        return arm
-
-    assert counts(rule) == [0, 0, 60]
-    assert counts(rule, arm=1) == [0, 60, 0]
-
-
 def test_settings_are_the_policy_s_own_and_can_be_looked_at():
     means = np.array([0.5, 0.2, 0.1])
     policy = policy_of(lambda means, seen, p: np.argmax(means), means=means)

@@ -190,12 +190,10 @@ def slow(gap, seed):
 
 
 def test_a_worker_of_a_cluster_that_is_killed_costs_nothing_and_doubles_nothing(cluster, tmp_path, table):
-    before = {worker: each["nthreads"] for worker, each in cluster.scheduler_info()["workers"].items()}
     [victim, _] = cluster.run(os.getpid).values()
     cluster.loop.call_later(0.8, os.kill, victim, signal.SIGKILL)
     swept = fl.sweep(slow, MANY, store=tmp_path / "store", executor=cluster.get_executor())
     pd.testing.assert_frame_equal(swept, table)
-    assert len(before) == 2
     assert len(cluster.scheduler_info()["workers"]) == 1, "nobody was killed"
 
 
