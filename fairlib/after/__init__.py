@@ -1,7 +1,4 @@
-"""What came after the four papers, in short: chaining, floors, several plays, groups, and Nash regret.
-
-The package of the chapter of that name. Its modules: `policies`, and `theory`, bounds and shares that need no playing.
-"""
+"""What came after the four papers, in short: chaining, floors, several plays, groups, and Nash regret."""
 
 from fairlib.after import policies, theory
 from fairlib.after.policies import *

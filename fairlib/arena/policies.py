@@ -1,8 +1,4 @@
-"""The entrants of the arena: every algorithm of the book, with the settings of its theorem and with usual ones.
-
-An entrant is a function ``(game, horizon) -> policy`` for `fairlib.compare`, which leaves out the entrants that do not
-fit a game. The settings were chosen on other games, or by a theorem; none was tuned on those of the arena.
-"""
+"""The entrants of the arena: every algorithm of the book, with the settings of its theorem and with usual ones."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

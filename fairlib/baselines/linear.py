@@ -1,7 +1,4 @@
-"""Policies with contexts that promise no fairness: LinUCB, OFUL, linear Thompson sampling, greedy play and chance.
-
-The chapters with contexts, on exposure and on ranks, compare their own policies with these.
-"""
+"""Policies with contexts that promise no fairness: LinUCB, OFUL, linear Thompson sampling, greedy play and chance."""
 
 import math
 from typing import Any

@@ -2,8 +2,7 @@
 
 A loader reads numbers and nothing else: no file is ever unpickled, imported or evaluated. Data that must be exact are
 checked by a SHA-256 hash; whatever else is wrong with a file is an error that names the file and, if there is one, the
-column and the line. Each source has a file of this package: `labels`, `people`, `news`, `ads`, `logs`; `files` reads
-for all of them, and `stand_ins` draws data like those that can't come with the book.
+column and the line.
 """
 
 from fairlib.data import ads, files, labels, logs, news, people, stand_ins

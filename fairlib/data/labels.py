@@ -15,7 +15,6 @@ from fairlib.data.files import FilePath, _numbers, _opened, _shipped, _there, _v
 
 __all__ = ["MultiLabel", "yeast", "MEDIAMILL", "mediamill", "read_arff", "fourier_features", "arm_contexts"]
 
-# ---------------------------------------------------------------------------------------------------------------------
 # Examples with labels
 
 
@@ -188,7 +187,6 @@ def read_arff(path: FilePath, labels: Annotated[int, checks.Integer(1)]) -> Mult
 _ATTRIBUTE = re.compile(r"""@attribute\s+(?:'[^']*'|"[^"]*"|[^\s'"]+)\s+(\S.*)""", re.IGNORECASE)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # Contexts for arms
 
 

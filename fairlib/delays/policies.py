@@ -118,7 +118,6 @@ def _play_top(p: Any, plays: int) -> None:
         p[a] = 1.0 if p[a] == -math.inf else 0.0
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # Delays that do not depend on the reward
 
 
@@ -295,7 +294,6 @@ def fcts_d(merit: Merit, arms: PositiveInt, plays: int) -> Policy:
     return Policy("FCTS-D", fcts_d_rule, unit_rewards=True, plays=chosen, arms=arms, merit=merit)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # Delays that may depend on the reward
 
 
@@ -561,7 +559,6 @@ def recent_half(merit: Merit, arms: PositiveInt, plays: int) -> Policy:
     return Policy("recent half", recent_half_rule, plays=chosen, arms=arms, merit=merit)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # The paper's baselines
 
 

@@ -1,8 +1,4 @@
-"""The loops that play a game, one for arms, one for contexts: compiled, in plain Python, watched, or in a page.
-
-Compiled, a loop serves all policies: it is given the addresses of the functions that it calls and of their argument
-blocks. In plain Python it is given functions that know their arrays, and no blocks.
-"""
+"""The loops that play a game, one for arms, one for contexts: compiled, in plain Python, watched, or in a page."""
 
 from functools import cache
 from typing import Annotated, Any, NamedTuple, get_args, get_type_hints

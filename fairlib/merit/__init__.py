@@ -1,8 +1,4 @@
-"""Merit: what an arm of a given mean deserves, and the optimistic step of the policies that do not know the means.
-
-Its modules: `functions`, merit functions and the fair policy that they define; `step`, the most favourable means in a
-box.
-"""
+"""Merit: what an arm of a given mean deserves, and the optimistic step of the policies that do not know the means."""
 
 from fairlib.merit import functions, step
 from fairlib.merit.functions import *

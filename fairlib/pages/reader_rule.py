@@ -1,8 +1,4 @@
-"""A reader's own rule: read, checked and translated in the page in which it is written.
-
-Like the translator it needs nothing but `ast`. The page runs both in Python, and gives them all that they know of the
-package.
-"""
+"""A reader's own rule: read, checked and translated in the page in which it is written."""
 
 import ast
 from collections.abc import Callable

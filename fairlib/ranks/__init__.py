@@ -1,8 +1,6 @@
 """The best of their own group: relative ranks, group meritocratic fairness and Fair-Greedy (Grazzi et al., 2022).
 
-The package of the chapters *Best of their group* and *A pool of candidates*. Its modules: `distributions`, of the
-rewards in a group; `game`, the bandit, its result and the chances of its groups; `worlds`, where candidates come from;
-`policies`; `theory`, the price of fairness and the bounds.
+The package of the chapters *Best of their group* and *A pool of candidates*.
 """
 
 from fairlib.ranks import distributions, game, policies, theory, worlds

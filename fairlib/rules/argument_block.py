@@ -11,8 +11,7 @@ with a block         34 ns    129 ns   293 ns      196 ns      180 ns  273 ns   
 arrays as arguments  54 ns    151 ns   352 ns      444 ns      470 ns  483 ns         0.53 to 0.87 s
 ==================  ======  ========  =======  ==========  ==========  ======  =======================
 
-Slices of arrays that count their references pay for it in each round; an array that is found in a block counts none,
-stays the engine's, and must not be kept. Numba's `structref` was as fast only where a rule takes no slices.
+An array that is found in a block counts no references, stays the engine's, and must not be kept.
 """
 
 from collections.abc import Callable

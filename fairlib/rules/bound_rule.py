@@ -1,8 +1,4 @@
-"""How a rule, a draw or a merit function becomes what the engine calls: settings packed, memory sized, code compiled.
-
-A short text is made that takes the engine's bare arrays apart and calls the function, by the names of its arguments.
-The same text serves it compiled and interpreted.
-"""
+"""How a rule, a draw or a merit function becomes what the engine calls: settings, memory and machine code."""
 
 import inspect
 import numbers

@@ -1,9 +1,4 @@
-"""Compile functions once, keep their machine code on disk, and never serve a stale one.
-
-Numba's own cache does not see that a helper in another file has changed. Here the machine code of the package lies in a
-folder that is named by the stamp of all sources that are compiled. A reader's function may be defined anew in a
-notebook at any time: it is compiled afresh in each process, and again when anything that it looks at changes.
-"""
+"""Compile functions once, keep their machine code on disk, and never serve a stale one."""
 
 import atexit
 import builtins

@@ -22,10 +22,7 @@ def array_slice(whole, params, i):
 
 @helper
 def unread_feedback(cursors, arms, rewards, rounds, chances):
-    """Return the feedback that has not been read, and count it as read.
-
-    The first two numbers of `cursors` say where it begins and ends; the others are those of further readers.
-    """
+    """Return the feedback that has not been read, from the first cursor to the second, and count it as read."""
     first, last = cursors[0], cursors[1]
     cursors[0] = last
     return Feedback(last - first, arms[first:last], rewards[first:last], rounds[first:last], chances[first:last])

@@ -1,9 +1,4 @@
-"""A rule is written as its box: plain Python that asks for what it needs by the names of its arguments.
-
-`seen`, `feedback`, `now`, `ridge`, `past`, `rng` and `p` come from the engine. An argument whose annotation says a
-size, such as ``low: PerArm``, is the rule's own memory, zero at the start. Every other argument is a setting. Draws,
-delays, merit functions and metrics are written in the same way; `fairlib.rules.bound_rule` hands them to the engine.
-"""
+"""A rule is written as its box: plain Python that asks for what it needs by the names of its arguments."""
 
 import inspect
 import sys

@@ -1,8 +1,6 @@
 """Guaranteed shares: FAIR-LEARN around any learner, FAIR-UCB, T-FAIR-UCB and LFG, larger promises, and what is proved.
 
-The package of the chapter of that name, after Patil, Ghalme, Nair and Narahari (2021), with larger promises: any
-shares, windows, and shares where arms have contexts. Its modules: `game`, the bandit and its result; `policies`;
-`theory`, the bounds.
+The package of the chapter of that name, after Patil, Ghalme, Nair and Narahari (2021).
 """
 
 from fairlib.shares import game, policies, theory

@@ -501,10 +501,7 @@ def _repeated(table: Any) -> int:
 
 
 def _models(read: _Rows, q: _Floats) -> tuple[_Floats, _Floats]:
-    """Return for each row what the mean rewards of earlier visits say of the target, and of the arm played.
-
-    An arm that was not played before has the mean of all.
-    """
+    """Return for each row what earlier mean rewards, of the arm or else of all, say of the target and of the arm."""
     number, arms = q.shape
     counts, sums, model, new = np.zeros(arms), np.zeros(arms), np.zeros(arms), np.ones(arms)
     of_target, of_arm = np.empty(number), np.empty(number)

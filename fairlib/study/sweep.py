@@ -301,10 +301,7 @@ _FORMAT = 2
 
 
 class _Store(_Rows):
-    """A folder of finished rows: files of JSON, each named by its hash, and beside them what the experiment is.
-
-    A file is written whole, and no file is ever added to, so any number of processes can write to a store.
-    """
+    """A folder of whole files of JSON, each named by its hash, so that any number of processes can write to it."""
 
     def __init__(self, asked: Mapping[int, Mapping[str, Any]], folder: Path, experiment: Callable[..., Any]) -> None:
         super().__init__(asked)
