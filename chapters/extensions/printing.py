@@ -242,7 +242,7 @@ def print_pdf(page: Path, pdf: Path) -> None:
         "--generate-pdf-document-outline",
         f"--print-to-pdf={pdf}",
     ]
-    subprocess.run([*command, page.as_uri()], check=True, capture_output=True, timeout=600)
+    subprocess.run([*command, page.as_uri()], check=True, capture_output=True, timeout=1800)
 
 
 def page_numbers(pdf: Path) -> dict[str, int]:
