@@ -31,13 +31,14 @@ document.addEventListener("DOMContentLoaded", () => {
   together(all(".prev-next-area a"), across);
   together(all(".bd-article .copybtn").filter((button) => !button.closest("details")), across); // in a fold it is alone
 
-  // References, a paragraph at a time. A place that was met before is no stop again, nor is the exercise above its solution.
+  // References, a paragraph or a table at a time. A place that was met before is no stop again, nor is the exercise above
+  // its solution.
   const met = new Set();
   const paragraphs = new Map();
   for (const link of all(".bd-article a[href]:not(.headerlink)")) {
     const again = met.has(link.href) || link.closest(".solution > .admonition-title");
     if (!link.closest(".dropdown")) met.add(link.href); // in a fold nobody has met it yet
-    const place = link.closest("p, li, td, dd, dt, figcaption");
+    const place = link.closest("table") ?? link.closest("p, li, dd, dt, figcaption");
     if (again) link.tabIndex = -1;
     if (place) paragraphs.set(place, [...(paragraphs.get(place) ?? []), link]);
   }
