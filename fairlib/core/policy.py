@@ -94,10 +94,10 @@ class BasePolicy(RuleOwner):
             )
         return rounds
 
-    @property
-    def needs_horizon(self) -> bool:
-        """Whether it remembers every round, so that the number of rounds must be known."""
-        return self.bound_rule.asks("past") or self.bound_rule.needs("T")
+    def check_endless(self) -> None:
+        """Refuse play without a last round if the policy remembers every round."""
+        if self.bound_rule.asks("past") or self.bound_rule.needs("T"):
+            raise TypeError(f"horizon must be given, as policy {self.name!r} remembers every round")
 
     def replace(self, **changes: Any) -> Self:
         """Return the same policy with some of its arguments replaced.

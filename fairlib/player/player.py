@@ -553,9 +553,10 @@ def _sizes(
         raise TypeError(f"dimension and groups must be left out, as policy {policy.name!r} takes no contexts")
     last = policy.horizon if horizon is None else horizon
     rounds = policy.check_game(sizes, policy.plays, rewards, 1 if last is None else last)
-    if last is None and policy.needs_horizon:
-        raise TypeError(f"horizon must be given, as policy {policy.name!r} remembers every round")
-    return sizes if last is None else {**sizes, "T": rounds}
+    if last is None:
+        policy.check_endless()
+        return sizes
+    return {**sizes, "T": rounds}
 
 
 def _known(name: str, given: Any, policy: Any) -> Any:

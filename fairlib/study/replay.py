@@ -299,8 +299,8 @@ class _Player:
                 )
             sizes = {"K": len(articles), **self.sizes}
             policy.check_game(sizes, 1, self.rewards, self.sizes.get("T", 1))
-            if policy.needs_horizon and "T" not in self.sizes:
-                raise TypeError(f"horizon must be given, as policy {policy.name!r} remembers every round")
+            if "T" not in self.sizes:
+                policy.check_endless()
             bound, told = policy.bound_rule, f"the rule of {policy.name!r}"
             self.made[len(articles)] = policy, bound.interpreted if policy.interpret else bound.ready(told, 4)
         policy, rule = self.made[len(articles)]
