@@ -45,8 +45,10 @@ def upper_merit_rule(plays, sd, rounds, factor, merit, seen, p):
         if n > 0:
             excess = math.log(plays * max(rounds, seen.t) / (p.size * n))
             mean, width = seen.total[a] / n, sd * math.sqrt(2.0 * max(excess, 0.0) / n)
-        upper, plain = largest_merit(merit, mean - width, mean + width), largest_merit(merit, mean, mean)
-        p[a] = plain if n > 0 and upper <= factor * plain else upper  # line 3
+        p[a] = largest_merit(merit, mean - width, mean + width)  # line 3
+        if factor > 1.0 and n > 0:
+            plain = largest_merit(merit, mean, mean)
+            p[a] = plain if p[a] <= factor * plain else p[a]
     share_out(p, plays)  # line 4
 
 
