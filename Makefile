@@ -94,10 +94,10 @@ bench: .venv/lock.done ## measure what a round costs, against loops in C (minute
 	@CC=$(CC) $(BIN)/python benchmarks/record.py \
 		$(if $(AGAINST)$(ONLY),_build/bench/part.json,benchmarks/latest.json) _build/bench/raw.json
 
-print: _build/book.done ## make a PDF and an EPUB of the book (needs Chromium or Google Chrome)
-	@echo "Printing the book (some minutes)"
-	@$(BIN)/python chapters/extensions/printing.py
-	@ls _build/print/*.pdf _build/print/*.epub
+print: _build/book.done ## make PDFs of the book and the note, and an EPUB (needs Chromium or Google Chrome; ONLY=note)
+	@echo "Printing (the book takes some minutes)"
+	@$(BIN)/python chapters/extensions/printing/__init__.py $(ONLY)
+	@ls _build/print/*.pdf $(if $(ONLY),,_build/print/*.epub)
 
 offline: _build/book.done ## pack the book into one zip whose pages open from a disk
 	@cd _build/html && ../../$(BIN)/python -m zipfile -c ../fair-bandits.zip .

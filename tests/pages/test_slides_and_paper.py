@@ -43,16 +43,21 @@ def test_slides_on_paper_are_one_a_sheet(book: Path, browser: webdriver.Chrome) 
 
 def test_the_contents_on_paper_say_on_which_page(book: Path, browser: webdriver.Chrome, tmp_path: Path) -> None:
     def part(name: str, pages: int) -> tuple[str, str, Tag]:
-        text = f"<article id='{name}'><h1>{name}</h1>" + "<p style='break-after: page'>.</p>" * (pages - 1) + "<p>.</p>"
-        found = BeautifulSoup(text, "html.parser").article
-        assert found
-        return name, name, found
+        text = "<p style='break-after: page'>.</p>" * (pages - 1) + f"<section id='{name}-'><h2>End</h2></section>"
+        found = BeautifulSoup(f"<article id='{name}'><h1>{name}</h1>{text}</article>", "html.parser")
+        return name, name, found.select("article")[0]
 
     page, pdf = tmp_path / "book.html", tmp_path / "book.pdf"
     printing.print_numbered(book, [part("front", 1), part("one", 3), part("one-more", 12), part("last", 1)], page, pdf)
-    contents = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select(".with-numbers li")
+    contents = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select(".with-numbers > ol > li")
     # Before them are the cover, the contents and the front page.
-    assert [entry.get_text(" ") for entry in contents] == ["one 4", "one-more 7", "last 19"]
+    assert [entry.get_text(" ") for entry in contents] == ["one 4 End 6", "one-more 7 End 18", "last 19 End 19"]
+
+
+def test_the_note_is_a_preprint_of_six_pages(book: Path, browser: webdriver.Chrome, tmp_path: Path) -> None:
+    (tmp_path / "note.html").write_text(printing.note(book, ""), encoding="utf-8")
+    printing.print_pdf(tmp_path / "note.html", tmp_path / "note.pdf")
+    assert len(re.findall(rb"/Type /Page\b", (tmp_path / "note.pdf").read_bytes())) <= 6
 
 
 Parts = list[tuple[str, str, Tag]]
@@ -70,7 +75,8 @@ def test_nothing_is_wider_than_its_page_on_paper(
 ) -> None:
     """A browser shrinks a document that is wider than its page until it fits, all of it, and cuts the rest."""
     (tmp_path / "book.html").write_text(on_paper[1], encoding="utf-8")
-    margin = re.search(r"@page \{ size: A4; margin: \S+ (\d+)mm ", printing.PAPER)
+    sheet = (printing.ASSETS / "paper.css").read_text(encoding="utf-8")
+    margin = re.search(r"@page \{ size: A4; margin: \S+ (\d+)mm ", sheet)
     assert margin
     width = int((210 - 2 * int(margin[1])) / 25.4 * 96)
     visit(browser, (tmp_path / "book.html").as_uri(), width=width)
@@ -122,6 +128,9 @@ def test_the_book_on_a_reader_is_well_formed(on_paper: tuple[Parts, str]) -> Non
     inside = {link for link in links if not link.startswith(("http", "mailto"))}
     assert len(inside) > 500
     assert inside <= ids
+    contents = ElementTree.fromstring(files["book/nav.xhtml"])
+    assert {"Bandits", "Reference"} < {entry.text for entry in contents.findall(f".//{HTML}li/{HTML}span")}
+    assert contents.findall(f".//{HTML}ol//{HTML}ol//{HTML}ol//{HTML}a")
     assert not re.search(rb'class="[^"]*solution', files["book/shares.xhtml"])
     assert re.search(rb'class="[^"]*solution', files["book/solutions.xhtml"])
     listed = [item.attrib for item in ElementTree.fromstring(files["book/book.opf"]).iter() if "href" in item.attrib]

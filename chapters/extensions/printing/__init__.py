@@ -1,4 +1,4 @@
-"""Make one document of the built pages: a PDF that is printed by a browser, and an EPUB.
+"""Make one document of the built pages: a PDF that is printed by a browser, and an EPUB. The note is a PDF of its own.
 
 Run by `make print`, after `make book`. Solutions stand at the end, and of an explorer there is its picture. Sphinx's
 builders for LaTeX and EPUB would need a TeX system, and show neither explorers nor the formulas as MathJax sets them.
@@ -6,12 +6,13 @@ builders for LaTeX and EPUB would need a TeX system, and show neither explorers 
 
 import base64
 import hashlib
+import json
 import re
 import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
@@ -19,68 +20,22 @@ from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 
+from fairlib import __version__
+
+ASSETS = Path(__file__).parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 UNWANTED = (
     "script, style, button, input, form.filters, .headerlink, .controls, details.code, .fair-answers, "
     ".toctree-wrapper, [role=status]"
 )
 LEFT_OUT = {f"chapters/{page}" for page in ("api", "cards", "teaching")}  # for a screen
-
-PAPER = """
-@page { size: A4; margin: 24mm 26mm 22mm; @bottom-center { content: counter(page); font: 9pt sans-serif; } }
-.bd-main .bd-article h1 { display: block !important; }
-@page front { margin-top: 70mm; @bottom-center { content: none; } }
-html, body { background: white; }
-.bd-content article.bd-article { padding: 0; font-size: 10.5pt; line-height: 1.45; }
-.bd-main, .bd-main .bd-content { display: block !important; }
-.bd-main .bd-content, .bd-main .bd-content article.bd-article { max-width: none; width: auto; }
-.front { page: front; text-align: center; font-family: var(--pst-font-family-heading); }
-.front .fair-cover { margin-bottom: 20mm; }
-.part .fair-cover { display: none; }
-.part { break-before: page; }
-.with-numbers ul { padding: 0; list-style: none; }
-.with-numbers a { display: flex; align-items: baseline; gap: .5em; text-decoration: none; }
-.with-numbers a::before { content: ""; order: 1; flex: 1; border-bottom: 1px dotted; }
-.with-numbers a span { order: 2; }
-h1, h2, h3, .admonition-title { break-after: avoid; break-inside: avoid; }
-.pst-scrollable-table-container { overflow: visible !important; }
-.cell_output img, figure, tr, .cell_input { break-inside: avoid; }
-.bd-content mjx-container[display="true"] { font-size: calc(.86ex / .442); }
-.bd-article pre { font-size: 7.5pt !important; white-space: pre-wrap !important; }
-a { color: inherit !important; }
-.bd-content article.bd-article :is(table, figcaption) { font-size: 9pt; }
-.bd-article :is(td, th) { padding: 2px 4px; overflow-wrap: anywhere; }
-.bd-content article.bd-article :is(table.results, section[id$=notation] table) { font-size: 7.5pt; }
-.bd-content article.bd-article table.fair-table { font-size: 7.5pt; }
-.bd-content article.bd-article table.fair-table :is(td, th) { padding: 2px 4px; white-space: normal; }
-.sd-btn { display: none !important; }
-.address { font-size: 85%; text-align: center; overflow-wrap: anywhere; }
-"""
-
+NOTE, WORKS = "chapters/note", "chapters/bibliography"
+TODAY = datetime.now(UTC)
+EDITION = f"Version {__version__}, {TODAY.day} {TODAY:%B %Y}"
 XHTML = (
     '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" '
     'xmlns:epub="http://www.idpf.org/2007/ops" lang="en" xml:lang="en">'
 )
-CONTAINER = """<?xml version="1.0"?>
-<container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
-<rootfile full-path="book/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>
-"""
-PACKAGE = """<?xml version="1.0" encoding="utf-8"?>
-<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="id" xml:lang="en">
-<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:identifier id="id">fair-bandits</dc:identifier>
-<dc:title>{title}</dc:title><dc:creator>The fairlib authors</dc:creator><dc:language>en</dc:language>
-<meta property="dcterms:modified">{modified}</meta></metadata><manifest>
-<item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>
-<item id="css" href="book.css" media-type="text/css"/>
-{items}</manifest><spine>{spine}</spine></package>
-"""
-READER = """
-pre { white-space: pre-wrap; font-size: 70%; }
-img, svg { max-width: 100%; }
-.admonition { margin: 1em 0; padding-left: .8em; border-left: 3px solid #2a5db0; }
-.admonition-title { font-weight: bold; }
-.eqno { float: right; }
-"""
 
 
 def front_page(html: Path) -> BeautifulSoup:
@@ -88,11 +43,16 @@ def front_page(html: Path) -> BeautifulSoup:
     return BeautifulSoup((html / "chapters" / "index.html").read_text(encoding="utf-8"), "html.parser")
 
 
-def pages(html: Path) -> list[str]:
-    """Return the names of the pages in their order, the front page first."""
-    links = [str(link["href"]) for link in front_page(html).select(".bd-links a.reference.internal")]
-    names = ["chapters/" + urlsplit(link).path.removesuffix(".html") for link in links if not link.startswith("#")]
-    return [name for name in ["chapters/index", *dict.fromkeys(names)] if name not in LEFT_OUT]
+def pages(html: Path) -> dict[str, str]:
+    """Return the part of the book that each page is in, by the page's name, in their order, the front page first."""
+    found, part = {"chapters/index": ""}, ""
+    for entry in front_page(html).select(".bd-links .caption-text, .bd-links a.reference.internal"):
+        link = urlsplit(str(entry.get("href", "")))
+        if entry.name == "span":
+            part = entry.get_text()
+        elif link.path:
+            found["chapters/" + link.path.removesuffix(".html")] = part
+    return {page: part for page, part in found.items() if page not in LEFT_OUT}
 
 
 def name_in(page: str, anchor: str) -> str:
@@ -125,7 +85,7 @@ def answers_last(article: Tag) -> None:
     article.append(last)
 
 
-def article(html: Path, page: str, known: list[str], address: str) -> Tag:
+def article(html: Path, page: str, known: Iterable[str], address: str) -> Tag:
     """Return the article of a page, ready to stand in the one document.
 
     Parameters
@@ -134,7 +94,7 @@ def article(html: Path, page: str, known: list[str], address: str) -> Tag:
         Where the built book is.
     page : str
         The page's name.
-    known : list of str
+    known : iterable of str
         The pages that are in the document.
     address : str
         Where the book is on the web, with a slash at its end; empty if nowhere.
@@ -179,53 +139,96 @@ def collect(html: Path, address: str) -> list[tuple[str, str, Tag]]:
     solutions = BeautifulSoup('<article class="bd-article" id="solutions"><h1>Solutions</h1></article>', "html.parser")
     end = solutions.article
     assert end
-    for page in known:
+    for page, part in known.items():
         body = article(html, page, known, address)
+        body["data-part"] = part
         heading = body.find("h1")
         title = heading.get_text(" ", strip=True) if heading else page
         solved = [each.extract() for each in body.select(".solution")]
         if solved:
-            above = solutions.new_tag("h2")
-            above.string = title
-            end.extend([above, *solved])
+            above = f"<section id='solutions--{body['id']}'><h2>{escape(title)}</h2></section>"
+            end.append(BeautifulSoup(above, "html.parser"))
+            end.select("section")[-1].extend(solved)
         found.append((name_in(page, ""), title, body))
     return [*found, ("solutions", "Solutions", end)]
 
 
-def one_page(html: Path, parts: list[tuple[str, str, Tag]], numbers: dict[str, int]) -> str:
-    """Return the document as a page that a browser prints: with running heads, in the book's own styles.
+def contents(parts: list[tuple[str, str, Tag]], numbers: dict[str, int]) -> str:
+    """Return the contents, as lists in lists: parts of the book, their chapters, and the sections of these.
 
-    The contents give the number of the page of each part, as far as it is known.
+    They give the number of the page of each entry, as far as it is known.
+
+    >>> one = BeautifulSoup("<article><section id='s'><h2>Why?</h2></section></article>", "html.parser").article
+    >>> contents([("a", "A", one)], {"s": 7})
+    '<ol><li><a href="#a">A</a><ol><li><a href="#s">Why?<span>7</span></a></li></ol></li></ol>'
     """
-    heads = "".join(
-        f"@page {name} {{ @top-center {{ content: {quoted(title)}; font: 9pt sans-serif; }} }}"
-        f" #{name} {{ page: {name}; }}"
-        for name, title, _ in parts[1:]
-    )
-    contents = "".join(
-        f'<li><a href="#{name}">{escape(title)}<span>{numbers.get(name, "")}</span></a></li>'
-        for name, title, _ in parts[1:]
-    )
-    bodies = "".join(f'<div class="part">{body}</div>' for _, _, body in parts)
-    title = parts[0][1]
-    band = parts[0][2].select_one(".fair-cover")  # of the landing page: on paper it is on the cover alone
-    cover = str(band) if band else ""
+
+    def entry(name: str, title: str) -> str:
+        number = f"<span>{numbers[name]}</span>" if name in numbers else ""
+        return f'<a href="#{name}">{title}{number}</a>'
+
+    made, before = "", ""
+    for name, title, body in parts:
+        part = str(body.get("data-part", ""))
+        if part != before:
+            made += ("</ol></li>" if before else "") + (f"<li><span>{escape(part)}</span><ol>" if part else "")
+        before = part
+        sections = "".join(
+            f"<li>{entry(str(above['id']), ''.join(map(str, heading.contents)))}</li>"
+            for heading in body.select("section[id] > h2")
+            if (above := heading.parent)
+        )
+        made += f"<li>{entry(name, escape(title))}{f'<ol>{sections}</ol>' if sections else ''}</li>"
+    return f"<ol>{made}{'</ol></li>' if before else ''}</ol>"
+
+
+def document(html: Path, title: str, style: str, body: str) -> str:
+    """Return a page that a browser prints, in the book's own styles."""
     sheets = [
         (html / "chapters" / urlsplit(str(link["href"])).path).resolve().as_uri()
         for link in front_page(html).select("link[rel=stylesheet]")
     ]
-    styles = "".join(f'<link rel="stylesheet" href="{sheet}">' for sheet in sheets)
+    styles = "".join(f'<link rel="stylesheet" href="{sheet}">' for sheet in [*sheets, (ASSETS / "paper.css").as_uri()])
     return (
         f'<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"{styles}<style>{PAPER}{heads}</style></head><body><main class='bd-main'><div class='bd-content'>"
-        f'<div class="front">{cover}<h1>{escape(title)}</h1><p>A textbook that runs</p><p>The fairlib authors</p></div>'
-        f'<nav class="part with-numbers"><h1>Contents</h1><ul>{contents}</ul></nav>{bodies}</div></main></body></html>'
+        f"{styles}<style>{style}</style></head><body><main class='bd-main'><div class='bd-content'>{body}</div></main>"
+        "</body></html>"
     )
 
 
-def quoted(text: str) -> str:
-    """Return a text as CSS has it."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def one_page(html: Path, parts: list[tuple[str, str, Tag]], numbers: dict[str, int]) -> str:
+    """Return the document as a page that a browser prints: with running heads, and the numbers that are known."""
+    heads = "".join(
+        f"@page {name} {{ @top-center {{ content: {json.dumps(title, ensure_ascii=False)}; font: 9pt sans-serif; }} }}"
+        f" #{name} {{ page: {name}; }}"
+        for name, title, _ in parts[1:]
+    )
+    bodies = "".join(f'<div class="part">{body}</div>' for _, _, body in parts)
+    title = parts[0][1]
+    cover = parts[0][2].select_one(".fair-cover") or ""  # of the landing page: on paper it is on the cover alone
+    return document(
+        html,
+        title,
+        heads,
+        f'<div class="front">{cover}<h1>{escape(title)}</h1><p>A textbook that runs</p><p>The fairlib authors</p>'
+        f"<p>{EDITION}</p><p>Text and figures: CC BY 4.0. Code: BSD 3-Clause.</p></div>"
+        f'<nav class="part with-numbers"><h1>Contents</h1>{contents(parts[1:], numbers)}</nav>{bodies}',
+    )
+
+
+def note(html: Path, address: str) -> str:
+    """Return the note as a preprint: with a head, and the works that it cites at its end, by their numbers."""
+    body, works = (article(html, page, [NOTE, WORKS], address) for page in (NOTE, WORKS))
+    cited: dict[str, int] = {}
+    for link in body.select(f'a[href^="#{name_in(WORKS, "")}-"]'):
+        link.string = str(cited.setdefault(str(link["href"])[1:], len(cited) + 1))
+    entries = "".join(f"<li id='{work}'>{works.select_one(f'#{work} p')}</li>" for work in cited)
+    head = f"<p>The fairlib authors</p><p>{EDITION}. CC BY 4.0.</p>"
+    for part in (f"<header>{head}</header>", f"<section><h2>References</h2><ol>{entries}</ol></section>"):
+        body.append(BeautifulSoup(part, "html.parser"))
+    title = body.select("h1")[0]
+    title.insert_after(body.select("header")[0].extract())
+    return document(html, title.get_text(), "", f'<div class="preprint">{body}</div>')
 
 
 def print_pdf(page: Path, pdf: Path) -> None:
@@ -233,15 +236,8 @@ def print_pdf(page: Path, pdf: Path) -> None:
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if not browser:
         sys.exit("The book is printed by Chromium or Google Chrome: install one of them.")
-    command = [
-        browser,
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--no-pdf-header-footer",
-        "--generate-pdf-document-outline",
-        f"--print-to-pdf={pdf}",
-    ]
+    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
+    command += ["--generate-pdf-document-outline", f"--print-to-pdf={pdf}"]
     subprocess.run([*command, page.as_uri()], check=True, capture_output=True, timeout=1800)
 
 
@@ -258,12 +254,13 @@ def page_numbers(pdf: Path) -> dict[str, int]:
 
 def print_numbered(html: Path, parts: list[tuple[str, str, Tag]], page: Path, pdf: Path) -> None:
     """Print twice: where a part begins is known only when it has been printed."""
-    numbers: dict[str, int] = {}
+    wanted = re.findall(r'href="#(.*?)"', contents(parts[1:], {}))
+    numbers = dict.fromkeys(wanted, 100)  # as wide as most
     for _ in range(2):
         page.write_text(one_page(html, parts, numbers), encoding="utf-8")
         print_pdf(page, pdf)
         before, numbers = numbers, page_numbers(pdf)
-    missing = [name for name, _, _ in parts[1:] if name not in numbers]
+    missing = [name for name in wanted if name not in numbers]
     if missing or before != numbers:
         sys.exit(f"The contents of {pdf} have wrong numbers of pages, or none: {missing or 'they moved'}")
 
@@ -272,7 +269,8 @@ def files(parts: list[tuple[str, str, Tag]]) -> Iterator[tuple[str, bytes]]:
     """Return the files of an EPUB: a chapter a file, formulas as MathML, pictures as files."""
     at = {str(place["id"]): name for name, _, body in parts for place in [body, *body.select("[id]")]}
     pictures: dict[str, str] = {}
-    for name, title, body in parts:
+    listed = BeautifulSoup(f"<nav epub:type='toc'><h1>Contents</h1>{contents(parts, {})}</nav>", "html.parser")
+    for name, title, body in [("nav", "Contents", listed), *parts]:
         for formula in body.select("mjx-container"):
             math = formula.find("math")
             if isinstance(math, Tag):
@@ -297,11 +295,9 @@ def files(parts: list[tuple[str, str, Tag]]) -> Iterator[tuple[str, bytes]]:
             f"{XHTML}<head><title>{escape(title)}</title><link rel='stylesheet' href='book.css'/></head>"
             f"<body>{body.decode(formatter='minimal')}</body></html>".encode(),
         )
-    entries = "".join(f"<li><a href='{name}.xhtml'>{escape(title)}</a></li>" for name, title, _ in parts)
-    nav = f"<nav epub:type='toc'><h1>Contents</h1><ol>{entries}</ol></nav>"
-    yield "book/nav.xhtml", f"{XHTML}<head><title>Contents</title></head><body>{nav}</body></html>".encode()
-    yield "book/book.css", READER.encode()
-    yield "META-INF/container.xml", CONTAINER.encode()
+    yield "book/cover.svg", cover(parts[0][1]).encode()
+    yield "book/book.css", (ASSETS / "reader.css").read_bytes()
+    yield "META-INF/container.xml", (ASSETS / "container.xml").read_bytes()
     kinds = {"svg": "image/svg+xml", "png": "image/png"}
     items = ""
     for name, _, body in parts:
@@ -312,8 +308,18 @@ def files(parts: list[tuple[str, str, Tag]]) -> Iterator[tuple[str, bytes]]:
     )
     spine = "".join(f"<itemref idref='{name}'/>" for name, _, _ in parts)
     title = escape(parts[0][1])
-    modified = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    yield "book/book.opf", PACKAGE.format(title=title, modified=modified, items=items, spine=spine).encode()
+    package = (ASSETS / "package.opf").read_text(encoding="utf-8")
+    yield (
+        "book/book.opf",
+        package.format(title=title, modified=f"{TODAY:%Y-%m-%dT%H:%M:%SZ}", items=items, spine=spine).encode(),
+    )
+
+
+def cover(title: str) -> str:
+    """Return an upright cover: the title, below the band of the landing page."""
+    band = (ASSETS.parents[1] / "assets" / "cover.svg").read_text(encoding="utf-8")
+    frame = (ASSETS / "cover.svg").read_text(encoding="utf-8")
+    return frame.format(title=escape(title), band=band[band.index("<svg") :])
 
 
 def picture(source: str) -> tuple[str, bytes]:
@@ -334,15 +340,19 @@ def write_epub(epub: Path, parts: list[tuple[str, str, Tag]]) -> None:
             archive.writestr(name, data, zipfile.ZIP_DEFLATED)
 
 
-def main(html: Path, out: Path) -> None:
-    """Make both."""
+def main(html: Path, out: Path, what: str = "book") -> None:
+    """Make both, or only the note."""
     out.mkdir(parents=True, exist_ok=True)
     front = front_page(html).select_one("link[rel=canonical]")  # there is one if the book has an address
     address = str(front["href"]).removesuffix("chapters/index.html") if front else ""
+    (out / "note.html").write_text(note(html, address), encoding="utf-8")
+    print_pdf(out / "note.html", out / "note.pdf")
+    if what == "note":
+        return
     parts = collect(html, address)
     print_numbered(html, parts, out / "book.html", out / "fair-bandits.pdf")
     write_epub(out / "fair-bandits.epub", parts)
 
 
 if __name__ == "__main__":
-    main(Path("_build/html").resolve(), Path("_build/print").resolve())
+    main(Path("_build/html").resolve(), Path("_build/print").resolve(), *sys.argv[1:])
