@@ -61,10 +61,8 @@ def named(app: Sphinx, role: str, label: str) -> tuple[str, str]:
 def cited(app: Sphinx, key: str, role: str) -> str:
     """Return a work by its authors and its year, as a link to the work."""
     entry = next(each.entry for each in app.env.get_domain("cite").citations if each.key == key)  # type: ignore[attr-defined]
-    names = [
-        " ".join(map(str, [*who.rich_prelast_names, *who.rich_last_names])) for who in entry.persons.get("author", [])
-    ]
-    names = names or [entry.fields["title"]]
+    people = [[*who.rich_prelast_names, *who.rich_last_names] for who in entry.persons.get("author", [])]
+    names = [" ".join(map(str, parts)) for parts in people] or [entry.fields["title"]]
     authors = f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
     year, fields = entry.fields["year"], entry.fields
     address = f"https://doi.org/{fields['doi']}" if "doi" in fields else fields.get("url", "")
@@ -72,25 +70,35 @@ def cited(app: Sphinx, key: str, role: str) -> str:
     return f"[{said}]({address})" if address else said
 
 
+KNOWN = "raw|only|grid|container|chapters|answers|solution-start|solution-end"
 DIRECTIVE = re.compile(
-    r"^(?P<fence>`{3,}|:{3,})\{(?P<name>raw|only|grid|container|chapters|answers)\} *(?P<title>.*)\n"
-    r"(?P<content>(?:.*\n)*?)(?P=fence)$",
-    re.MULTILINE,
+    rf"(?m)^(?P<fence>`{{3,}}|:{{3,}})\{{(?P<name>{KNOWN})\}} *(?P<title>.*)\n(?P<content>(?:.*\n)*?)(?P=fence)$"
 )
+END = "`" * 9  # of a box: longer than the fences in it
+GOES_ON = f"{END}{{admonition}} The solution goes on\n:class: dropdown\n\n"
 
 
-def without_directives(app: Sphinx, text: str) -> str:
-    """Return text with the content of directives that JupyterLab doesn't know, or without what is only for a page."""
+def without_directives(app: Sphinx, text: str, within: bool, still: bool) -> str:
+    """Return text with the content of directives that JupyterLab doesn't know, or without what is only for a page.
+
+    There a box ends with its cell. So a solution has a box in each cell: `within` says that it goes on from the cell
+    before, and `still` that it goes on in the next one.
+    """
 
     def plain(found: re.Match[str]) -> str:
         name, content = found["name"], found["content"].strip()
         if name == "container" or (name, found["title"]) == ("only", Notebooks.name):
             return content
+        if name == "solution-start":
+            return f"{END}{{solution}} {found['title']}\n{content}\n\nOpen the folded cells below: its code is there."
+        if name == "solution-end":
+            return END
         if name == "chapters":
             return re.sub(r"^([\w-]+)", lambda each: chapter_link(app, each[0]), content, flags=re.MULTILINE)
         return ""
 
-    return DIRECTIVE.sub(plain, text)
+    text = DIRECTIVE.sub(plain, within * GOES_ON + text) + still * f"\n{END}"
+    return text.replace(GOES_ON + END, "")
 
 
 def chapter_link(app: Sphinx, name: str) -> str:
@@ -132,9 +140,8 @@ def without_roles(app: Sphinx, page: str, text: str, figures: dict[str, tuple[st
     text = re.sub(r"^`{3,}\{prf:proof\}.*\n", r"\g<0>:enumerated: false\n", text, flags=re.MULTILINE)
     text = re.sub(r"^(`{3,}\{exercise\} .*) \((.*)\)$", r"\1, \2", text, flags=re.MULTILINE)  # brackets come around it
     text = re.sub(r"\\class\{[\w-]+\}", "", text)
-    text = re.sub(
-        r"^\([\w-]+\)=\n+(?=(\([\w-]+\)=\n+)*`{3,}\{prf:)", "", text, flags=re.MULTILINE
-    )  # there it hides the other
+    # Of two labels one hides the other there.
+    text = re.sub(r"^\([\w-]+\)=\n+(?=(\([\w-]+\)=\n+)*`{3,}\{prf:)", "", text, flags=re.MULTILINE)
     return ROLE.sub(plain, text)
 
 
@@ -159,11 +166,9 @@ def needed(app: Sphinx) -> str:
     """Return how a reader who has only a downloaded notebook gets the package at this version."""
     url = app.config.html_theme_options.get("repository_url")
     at = "main" if "dev" in __version__ else f"v{__version__}"  # a tag is made of each release
-    get = (
-        f'`pip install "fair-bandits[data] @ git+{url}@{at}"`'
-        if url
-        else "unpack or clone the project of this book, and run `pip install '.[data]'` in its folder"
-    )
+    get = "unpack or clone the project of this book, and run `pip install '.[data]'` in its folder"
+    if url:
+        get = f'`pip install "fair-bandits[data] @ git+{url}@{at}"`'
     return (
         f"It needs the package `fairlib` of this book, version {__version__}: {get}. `make lab` in the project's "
         "folder installs everything and opens all chapters. (`pip install fairlib` brings another project.)"
@@ -176,21 +181,23 @@ def notebooks(app: Sphinx, first: str) -> dict[str, NotebookNode]:
     chapters = {page: jupytext.read(app.env.doc2path(page)) for page in pages}
     known = {label: at for page, chapter in chapters.items() for label, at in figures(app, page, chapter).items()}
     for page, chapter in chapters.items():
-        cells, executed = [], list(code_cells(Path(app.env.doc2path(page))))
+        cells, executed, within = [], list(code_cells(Path(app.env.doc2path(page)))), False
         for cell in chapter.cells:
             cells.append(cell)
             if cell.cell_type == "code" and executed:
                 cell.outputs = [shown for output in executed.pop(0).outputs if (shown := at_rest(output))]
             if cell.cell_type == "markdown":
-                cell.source = without_roles(app, page, without_directives(app, cell.source), known)
-            if "hide-input" in cell.metadata.get("tags", []):
-                cell.metadata["jupyter"] = {"source_hidden": True}  # folded there as it is here
+                still = [within, *(gate == "start" for gate in re.findall(r"\{solution-(\w+)", cell.source))][-1]
+                cell.source = without_roles(app, page, without_directives(app, cell.source, within, still), known)
+                within = still
+            elif within or "hide-input" in cell.metadata.get("tags", []):
+                cell.metadata["jupyter"] = {"source_hidden": True, "outputs_hidden": within}  # folded as it is here
             if figure := figure_of(cell):
                 said = without_roles(app, page, figure["caption"].strip(), known)
                 cells.append(nbformat.v4.new_markdown_cell(f"*{known[figure['name']][1]}.* {said}"))
         number = "".join(f"{i}. " for i in above(app, page))
-        title = re.compile("^# (.*)$", re.MULTILINE)  # JupyterLab shows it above all else of the cell
-        cells[0].source = title.sub(lambda found: f"# {number}{found[1]}\n\n{first}", cells[0].source, count=1)  # noqa: B023
+        # JupyterLab shows the title above all else of its cell.
+        cells[0].source = re.sub("(?m)^# (.*)$", rf"# {number}\g<1>\n\n{first}", cells[0].source, count=1)
         chapter.cells = cells
     return chapters
 
