@@ -90,7 +90,7 @@ def without_directives(app: Sphinx, text: str, within: bool, still: bool) -> str
         if name == "container" or (name, found["title"]) == ("only", Notebooks.name):
             return content
         if name == "solution-start":
-            return f"{END}{{solution}} {found['title']}\n{content}\n\nOpen the folded cells below: its code is there."
+            return f"{END}{{solution}} {found['title']}\n{content}\n\nThe folded cells below belong to it: open them."
         if name == "solution-end":
             return END
         if name == "chapters":
@@ -117,7 +117,7 @@ def without_roles(app: Sphinx, page: str, text: str, figures: dict[str, tuple[st
     def plain(found: re.Match[str]) -> str:
         role, label, words = found["role"], found["label"], found["words"]
         if role.startswith("py:"):
-            return words or f"`{label}`"
+            return f"`{words or label}`"
         if role.startswith("cite:"):
             works = "; ".join(cited(app, key.strip(), role) for key in label.split(","))
             return f"({works})" if role == "cite:p" else works
@@ -138,7 +138,7 @@ def without_roles(app: Sphinx, page: str, text: str, figures: dict[str, tuple[st
     text = FORMULA.sub(formula, text)
     text = LABEL.sub(lambda found: f"{found[0]}:enumerator: {named(app, '', found[1])[1].rpartition(' ')[2]}\n", text)
     text = re.sub(r"^`{3,}\{prf:proof\}.*\n", r"\g<0>:enumerated: false\n", text, flags=re.MULTILINE)
-    text = re.sub(r"^(`{3,}\{exercise\} .*) \((.*)\)$", r"\1, \2", text, flags=re.MULTILINE)  # brackets come around it
+    text = re.sub(r"^(`{3,}\{exercise\} .*) \((.*)\)$", r"\1 · \2", text, flags=re.MULTILINE)  # brackets come around it
     text = re.sub(r"\\class\{[\w-]+\}", "", text)
     # Of two labels one hides the other there.
     text = re.sub(r"^\([\w-]+\)=\n+(?=(\([\w-]+\)=\n+)*`{3,}\{prf:)", "", text, flags=re.MULTILINE)
