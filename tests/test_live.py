@@ -61,6 +61,7 @@ def all_kinds(power: int, law: str, x: Any, low: Any, high: Any, bars: Any, plac
     moving(other.annotate("here", (place, 50), (3, 4), textcoords="offset points"), "at {place:.1f}", x="place")
     moving(other.text(0.1, 0.9, "", transform=other.transAxes), "{law} & {power:g} < 5")
     moving(other.add_patch(Rectangle((0, 60), bars[1], 5)), right="bars[1]")
+    moving(fig.suptitle("", x=0.01, ha="left"), "{law:first|second} of {power:g}")
     other.set(xlim=(-1, 60), ylim=(0, 100))
     return fig
 
