@@ -57,6 +57,7 @@ def all_kinds(power: int, law: str, x: Any, low: Any, high: Any, bars: Any, plac
     one.set(xscale="log", yscale="log", xlim=(0.5, 1000), ylim=(0.1, 1000))
     moving(other.bar(range(3), bars), top="bars")
     moving(other.vlines(range(3), [1, 2, 3], bars), low=[1, 2, 3], high="bars")
+    moving(other.vlines([8, 9], 0, bars[1]), high="bars[1]")  # one number is that of both
     moving(other.axvline(place), x="place")
     moving(other.annotate("here", (place, 50), (3, 4), textcoords="offset points"), "at {place:.1f}", x="place")
     moving(other.text(0.1, 0.9, "", transform=other.transAxes), "{law} & {power:g} < 5")
@@ -84,15 +85,8 @@ def with_shares(rounds: int, x: Any, share: Any, last: Any, lost: float) -> Figu
 
 
 def of_a_run(**more: Any) -> Explorer:
-    live = Live(
-        shares,
-        alt="{last[0]:.0f} {last[5]:.0f} {lost:.3f}",
-        problem=GAME,
-        policy=POLICY,
-        horizon=10_000,
-        seed=3,
-        **more,
-    )
+    alt = "{last[0]:.0f} {last[5]:.0f} {lost:.3f}"
+    live = Live(shares, alt=alt, problem=GAME, policy=POLICY, horizon=10_000, seed=3, **more)
     return explore(with_shares, live=live, rounds=Slider("Rounds", STEPS, start=40))
 
 

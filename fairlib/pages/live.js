@@ -67,7 +67,9 @@ const ends = (end, values) => {
   if (typeof end === "number") return [end];
   if (Array.isArray(end)) return end.flatMap((each) => ends(each, values));
   const [, name, places, turned] = /^(\w+)((?:\[-?\d+\])*)(~?)$/.exec(end);
-  const value = (places.match(/-?\d+/g) ?? []).reduce((inside, place) => inside.at(Number(place)), values[name]);
+  // One number is that of all segments and bars.
+  const at = (inside, place) => (typeof inside === "number" ? inside : inside.at(Number(place)));
+  const value = (places.match(/-?\d+/g) ?? []).reduce(at, values[name]);
   const all = typeof value === "number" ? [value] : [...value];
   return turned ? all.reverse() : all;
 };
