@@ -223,11 +223,9 @@ def note(html: Path, address: str) -> str:
     for link in body.select(f'a[href^="#{name_in(WORKS, "")}-"]'):
         link.string = str(cited.setdefault(str(link["href"])[1:], len(cited) + 1))
     entries = "".join(f"<li id='{work}'>{works.select_one(f'#{work} p')}</li>" for work in cited)
-    head = f"<p>The fairlib authors</p><p>{EDITION}. CC BY 4.0.</p>"
-    for part in (f"<header>{head}</header>", f"<section><h2>References</h2><ol>{entries}</ol></section>"):
-        body.append(BeautifulSoup(part, "html.parser"))
-    title = body.select("h1")[0]
-    title.insert_after(body.select("header")[0].extract())
+    title, head = body.select("h1")[0], f"<p>The fairlib authors</p><p>{EDITION}. CC BY 4.0.</p>"
+    title.insert_after(BeautifulSoup(f"<header>{head}</header>", "html.parser"))
+    body.append(BeautifulSoup(f"<section><h2>References</h2><ol>{entries}</ol></section>", "html.parser"))
     return document(html, title.get_text(), "", f'<div class="preprint">{body}</div>')
 
 
@@ -341,7 +339,9 @@ def write_epub(epub: Path, parts: list[tuple[str, str, Tag]]) -> None:
 
 
 def main(html: Path, out: Path, what: str = "book") -> None:
-    """Make both, or only the note."""
+    """Make all, or only the note."""
+    if what not in ("book", "note"):
+        sys.exit(f"ONLY must be note, not {what}")
     out.mkdir(parents=True, exist_ok=True)
     front = front_page(html).select_one("link[rel=canonical]")  # there is one if the book has an address
     address = str(front["href"]).removesuffix("chapters/index.html") if front else ""
