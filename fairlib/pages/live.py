@@ -486,8 +486,9 @@ def _turned(end: Any) -> Any:
 def _map(artist: Any) -> list[Any]:
     """Return how numbers become places in the picture: x -> a x + b, of the logarithm on a log axis, and so for y."""
     ax, figure = artist.axes, artist.figure
-    transform, of_data = getattr(ax, "transData", None), [True, True]  # of an annotation nothing else is ever moved
-    if not isinstance(artist, Annotation):
+    if isinstance(artist, Annotation):  # of which nothing is ever moved but its place in the data
+        transform, of_data = ax.transData, [True, True]
+    else:
         transform = artist.get_data_transform() if isinstance(artist, Rectangle) else artist.get_transform()
         of_data = list(transform.contains_branch_seperately(ax.transData)) if ax else [False, False]
     xs = ax.get_xlim() if of_data[0] else (0.0, 1.0)
