@@ -184,14 +184,29 @@ def send(browser: webdriver.Chrome, key: str) -> WebElement:
 
 
 def press(slider: WebElement, key: str) -> tuple[str | None, ...]:
-    """Press a key on a slider or a list, and return all that should follow: position, words, picture, alt text."""
+    """Press a key on a slider or a list, and return all that should follow: position, words, picture, alt text.
+
+    No word leaves the picture.
+    """
     slider.send_keys(key)
     explorer = slider.find_element(By.XPATH, "ancestor::*[contains(@class, 'fair-explorer')]")
     picture = explorer.find_element(By.TAG_NAME, "img")
     # A live explorer computes, for a moment.
     WebDriverWait(explorer, 10, 0.05).until(lambda explorer: explorer.get_attribute("aria-busy") is None)
-    decode = "const [image, done] = arguments; image.decode().then(() => done(image.src), () => done(null));"
-    source = slider.parent.execute_async_script(decode, picture)
+    source, outside = slider.parent.execute_async_script(
+        """
+        const [image, done] = arguments, holder = document.body.appendChild(document.createElement("div"));
+        image.decode().then(() => fetch(image.src)).then((found) => found.text()).then((text) => {
+          holder.innerHTML = text.slice(text.indexOf("<svg"));
+          const all = holder.querySelector("svg").getBoundingClientRect(), words = [...holder.querySelectorAll("text")];
+          const out = ({ left, right, top, bottom, width }) => width > 0 &&
+            (left < all.left - 2 || right > all.right + 2 || top < all.top - 2 || bottom > all.bottom + 2);
+          done([image.src, words.filter((each) => out(each.getBoundingClientRect())).map((each) => each.textContent)]);
+        }).catch(() => done([null, []])).finally(() => holder.remove());
+        """,
+        picture,
+    )
+    assert not outside
     alt = picture.get_attribute("alt")
     if slider.tag_name == "select":
         words = slider.find_element(By.CSS_SELECTOR, "option:checked").text
