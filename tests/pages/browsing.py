@@ -200,7 +200,7 @@ def press(slider: WebElement, key: str) -> tuple[str | None, ...]:
           holder.innerHTML = text.slice(text.indexOf("<svg"));
           const all = holder.querySelector("svg").getBoundingClientRect(), words = [...holder.querySelectorAll("text")];
           const out = ({ left, right, top, bottom, width }) => width > 0 &&
-            (left < all.left - 2 || right > all.right + 2 || top < all.top - 2 || bottom > all.bottom + 2);
+            (left < all.left - 8 || right > all.right + 8 || top < all.top - 8 || bottom > all.bottom + 8);
           done([image.src, words.filter((each) => out(each.getBoundingClientRect())).map((each) => each.textContent)]);
         }).catch(() => done([null, []])).finally(() => holder.remove());
         """,
