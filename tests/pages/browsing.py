@@ -206,7 +206,7 @@ def press(slider: WebElement, key: str) -> tuple[str | None, ...]:
         """,
         picture,
     )
-    assert not outside
+    assert not outside, f"words leave the picture: {outside}"
     alt = picture.get_attribute("alt")
     if slider.tag_name == "select":
         words = slider.find_element(By.CSS_SELECTOR, "option:checked").text
