@@ -19,7 +19,7 @@ from fairlib.baselines.classic import (
     ucb1_worst_case_bound,
     uniform,
 )
-from fairlib.core.arms import Arms, Bandit, Delay, bernoulli, beta, gaussian
+from fairlib.core.arms import Arms, Available, Bandit, Delay, bernoulli, beta, gaussian
 from fairlib.core.contexts import ContextBandit, ContextPolicy, World
 from fairlib.core.policy import Policy
 from fairlib.core.result import Result
@@ -59,6 +59,7 @@ __all__ = [
     "Comparison",
     "ContextBandit",
     "ContextPolicy",
+    "Available",
     "Delay",
     "Estimate",
     "Merit",

@@ -95,7 +95,7 @@ def test_a_rule_is_shown_as_its_box():
     lines = figures.show(fl.classic.ucb1_rule).data.splitlines()
     assert lines[:3] == [
         "```python",
-        "def ucb1_rule(seen, p):",
+        "def ucb1_rule(seen, p, available=None):",
         '    """Play the arm of the largest upper confidence bound, untried arms first."""',
     ]
-    assert lines[-2:] == ["    return largest(p)", "```"]
+    assert lines[-2:] == ["    return largest(p, available)", "```"]

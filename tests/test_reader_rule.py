@@ -31,7 +31,7 @@ SENTENCES = {text: said for text, said in BAD.items() if said.startswith("Line")
     "def mine(p, n: Annotated[np.ndarray, 'w']):\n    return 0": "Line 1 of your rule: the size of 'n' must be K or a",
     "W = Annotated[np.ndarray, 'w']\ndef mine(n: W, p, w=0):\n    return 0": "Line 2 of your rule: the size of 'n'",
     "W = 3\ndef mine(p):\n    return 0": "Line 1 of your rule: it must be in a function",
-    "def mine(p, n: PerGroup):\n    return 0": "Line 1 of your rule: 'n' is not known: a rule may ask for seen, feedb",
+    "def mine(p, n: PerGroup):\n    return 0": "Line 1 of your rule: 'n' is not known: a rule may ask for seen, avai",
     "def mine(p):\n    return math.cosh(p[0])": "Line 2 of your rule: math.cosh, which it does not know",
     "def mine(p):\n    return "
     + "abs(" * 110

@@ -430,7 +430,7 @@ SEEN = "it has t, selected, observed and total"
 @pytest.mark.parametrize(
     ("rule", "game", "message"),
     [
-        (lambda now, p: 0, GAME, "the rule of a policy on arms may ask for seen, feedback, rng and p, not for now"),
+        (lambda now, p: 0, GAME, "policy on arms may ask for seen, available, feedback, rng and p, not for now"),
         (lambda seen, p: 0, CONTEXTS, "with contexts may ask for now, feedback, ridge, past, rng and p, not for seen"),
         (lambda t, selected, p: 0, GAME, "t and selected must be given (t is seen.t: ask for seen)"),
         (lambda contexts, p: 0, CONTEXTS, "contexts must be given (contexts is now.contexts: ask for now)"),

@@ -152,7 +152,7 @@ REFUSED = {
     "return rows.sort()": "a sort of an array of numbers with 2 axes",
     "return Box(1.0)": "Box has 2 parts, not 1",
     "return Box(1.0, 2.0).middle": "'middle', which Box has not; it has low, high",
-    "return largest(p, p)": "it takes 1 arguments, not 2",
+    "return largest(p, p, p)": "it takes 2 arguments, not 3",
     "return 9007199254740993": "a whole number of more than 53 bits",
     "if n > 1:\n        return p\n    return n": "it returns an array of numbers in one place, and a whole number in",
     "x = largest": "the function largest as a value",

@@ -8,15 +8,16 @@ from numpy.typing import NDArray
 
 from fairlib import checks
 from fairlib.checks import Horizons, PositiveInt, PositiveScale, UnitInterval, checked
-from fairlib.core import Bandit, Policy, largest, rule
+from fairlib.core import Bandit, Policy, count_there, is_there, largest, rule
 from fairlib.core.arms import BetaShape, check_no_delay, mean_gaps
 
 
 @rule
-def uniform_rule(plays, p):
-    """Play every arm with the same probability."""
+def uniform_rule(plays, p, available=None):
+    """Play every arm that is there with the same probability."""
+    there = count_there(available, p)
     for a in range(p.size):
-        p[a] = plays / p.size
+        p[a] = plays / there if is_there(a, available) else 0.0
 
 
 @checked
@@ -44,13 +45,13 @@ def uniform(plays: PositiveInt = 1) -> Policy:
 
 
 @rule
-def epsilon_greedy_rule(epsilon, seen, p):
+def epsilon_greedy_rule(epsilon, seen, p, available=None):
     """Play the arm that has paid best, or with probability epsilon any arm."""
     for a in range(p.size):
         p[a] = seen.total[a] / seen.observed[a] if seen.observed[a] > 0 else math.inf
-    best = largest(p)
+    best, there = largest(p, available), count_there(available, p)
     for a in range(p.size):
-        p[a] = epsilon / p.size
+        p[a] = epsilon / there if is_there(a, available) else 0.0
     p[best] += 1.0 - epsilon
 
 
@@ -79,13 +80,13 @@ def epsilon_greedy(epsilon: UnitInterval) -> Policy:
 
 
 @rule
-def ucb1_rule(seen, p):
+def ucb1_rule(seen, p, available=None):
     """Play the arm of the largest upper confidence bound, untried arms first."""
     width = 2.0 * math.log(seen.t)
     for a in range(p.size):
         n = seen.observed[a]
         p[a] = seen.total[a] / n + math.sqrt(width / n) if n > 0 else math.inf
-    return largest(p)
+    return largest(p, available)
 
 
 def ucb1() -> Policy:
@@ -114,11 +115,11 @@ def ucb1() -> Policy:
 
 
 @rule
-def thompson_beta_rule(a0, b0, seen, rng, p):
+def thompson_beta_rule(a0, b0, seen, rng, p, available=None):
     """Draw each mean from its Beta posterior; play the arm of the largest."""
     for a in range(p.size):
         p[a] = rng.beta(a0 + seen.total[a], b0 + seen.observed[a] - seen.total[a])
-    return largest(p)
+    return largest(p, available)
 
 
 @checked
@@ -148,13 +149,13 @@ def thompson_beta(a: BetaShape = 1.0, b: BetaShape = 1.0) -> Policy:
 
 
 @rule
-def thompson_gaussian_rule(mean, prior, noise, seen, rng, p):
+def thompson_gaussian_rule(mean, prior, noise, seen, rng, p, available=None):
     """Draw each mean from its normal posterior; play the arm of the largest."""
     for a in range(p.size):  # prior and noise are precisions, one over a variance
         precision = prior + noise * seen.observed[a]
         centre = (prior * mean + noise * seen.total[a]) / precision
         p[a] = rng.normal(centre, math.sqrt(1.0 / precision))
-    return largest(p)
+    return largest(p, available)
 
 
 @checked

@@ -2,6 +2,7 @@
 
 from fairlib.core.arms import LEAST_SHAPE as LEAST_SHAPE
 from fairlib.core.arms import Arms as Arms
+from fairlib.core.arms import Available as Available
 from fairlib.core.arms import Bandit as Bandit
 from fairlib.core.arms import Delay as Delay
 from fairlib.core.arms import arm_metrics as arm_metrics
@@ -26,10 +27,13 @@ from fairlib.core.ridge import absorb as absorb
 from fairlib.core.ridge import dot as dot
 from fairlib.core.ridge import width as width
 from fairlib.core.steps import any_of_the_best as any_of_the_best
+from fairlib.core.steps import count_there as count_there
 from fairlib.core.steps import explore as explore
+from fairlib.core.steps import is_there as is_there
 from fairlib.core.steps import largest as largest
 from fairlib.core.steps import select as select
 from fairlib.core.steps import share_out as share_out
+from fairlib.core.steps import take_first_turns as take_first_turns
 from fairlib.core.steps import take_turns as take_turns
 from fairlib.core.steps import try_each_once as try_each_once
 from fairlib.rules.bound_rule import BoundRule as BoundRule

@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from fairlib import checks
 from fairlib.checks import NonNegative, checked
 from fairlib.core.result import Result
-from fairlib.rules.argument_block import FLOATS, TABLE
+from fairlib.rules.argument_block import FLOATS, TABLE, WHOLES
 from fairlib.rules.bound_rule import BoundRule, broken_off, describe_game
+from fairlib.rules.rule import Number
 from fairlib.rules.signature import CallSignature
 
 DRAW = CallSignature(
@@ -40,12 +41,20 @@ DELAY = CallSignature(
 
 METRICS = CallSignature(
     what="what a game sums",
-    flat="params, state, t, p, selected",
-    gives={"t": "t", "p": "p", "selected": "selected"},
-    signature=types.void(FLOATS, float64[::1], int64, float64[::1], int64[::1]),
+    flat="params, state, t, p, selected, available",
+    gives={name: name for name in ("t", "p", "selected", "available")},
+    signature=types.void(FLOATS, float64[::1], int64, float64[::1], int64[::1], WHOLES),
     sizes=("K", "T"),
 )
 """How the engine calls a function that sums a quantity of a game, round by round; its memory is the sums."""
+
+THERE = CallSignature(
+    what="what says which arms are there",
+    flat="params, selected, available, t, rng",
+    gives={name: name for name in ("t", "selected", "available", "rng")},
+    signature=types.void(FLOATS, WHOLES, int64[::1], int64, types.npy_rng),
+)
+"""How the engine calls a function that says which arms are there in a round."""
 
 LEAST_SHAPE = 0.02
 """The least shape of a Beta variable: below it Numba and NumPy draw different numbers."""
@@ -274,6 +283,46 @@ class Delay:
         return MappingProxyType(self.draw.settings)
 
 
+class Available:
+    """Which arms are there, round by round.
+
+    Parameters
+    ----------
+    draw : callable
+        Fills `available` with 1 for each arm that is there, and with 0 for the others. The array arrives as it was in
+        the round before, in the first one with all arms there. The function may also ask for the round `t`, the plays
+        so far, `selected`, and `rng`; its other arguments are settings. Compiled by the engine.
+    **settings
+        The settings of `draw`, by the names of its arguments: numbers, or arrays of numbers.
+
+    Examples
+    --------
+    Each arm comes and goes by itself, but the first is always there:
+
+    >>> def come_and_go(leave, come, available, rng):
+    ...     for a in range(1, available.size):
+    ...         if rng.random() < (leave if available[a] else come):
+    ...             available[a] = 1 - available[a]
+    >>> Available(come_and_go, leave=0.1, come=0.2)
+    Available(come_and_go(leave=0.1, come=0.2))
+    """
+
+    described_as = "an Available"
+
+    @checked
+    def __init__(self, draw: Annotated[Callable[..., None], checks.Function()], **settings: Any) -> None:
+        self.draw = BoundRule(draw, THERE, settings)
+
+    def __repr__(self) -> str:
+        return f"Available({self.draw!r})"
+
+
+def timetable(table, t, available):
+    """Let those arms be there that a row of a table says, the row of the round, and from the first one again."""
+    for a in range(available.size):
+        available[a] = int(table[(t - 1) % len(table), a])
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Bandit:
     """The classic game: play some arms each round and collect their rewards.
@@ -286,17 +335,25 @@ class Bandit:
         How many different arms are played each round, from 1 to K.
     delay : Delay, optional
         How late a reward is seen; without one it is seen at the end of its round.
+    available : Available or array_like, shape (rounds, K), optional
+        Which arms are there; without it all are. A table has a row for each round, 1 for an arm that is there and else
+        0, and begins again after the last. The regret is against the best arms that are there.
 
     Examples
     --------
     >>> game = Bandit(bernoulli([0.9, 0.5, 0.2]), plays=2)
     >>> game.best_reward
     1.4
+    >>> import fairlib as fl
+    >>> shifts = [[1, 1, 0], [0, 1, 1]]  # the second arm is always there
+    >>> fl.simulate(Bandit(bernoulli([0.9, 0.5, 0.2]), available=shifts), fl.ucb1(), 1000).regret[0, -1] < 100
+    np.True_
     """
 
     arms: Arms
     plays: int = 1
     delay: Delay | None = None
+    available: Any = None
     outcome: ClassVar[type[Result]] = Result
     described_as: ClassVar[str] = "a Bandit, such as Bandit(bernoulli([0.9, 0.5]))"
 
@@ -305,6 +362,13 @@ class Bandit:
         object.__setattr__(self, "plays", checks.integer("plays", self.plays, 1, self.arms.means.size))
         if self.delay is not None and self.delay.arms not in (None, self.arms.means.size):
             raise ValueError(f"delay must be of {self.arms.means.size} arms, not {self.delay.arms}")
+        if self.available is not None and not isinstance(self.available, Available):
+            table = checks.array("available", self.available, 2)
+            if table.shape[1] != self.arms.means.size or not np.isin(table, (0, 1)).all():
+                raise ValueError(f"available must have {self.arms.means.size} numbers in each row, each 0 or 1")
+            object.__setattr__(self, "available", Available(timetable, table=table))
+        if self.available is not None and not {"available", "best"} <= {*self.metrics.rule.arguments}:
+            raise ValueError(f"available must not be given: a {type(self).__name__} has all arms there in all rounds")
 
     def __repr__(self) -> str:
         return describe_game(self)
@@ -316,8 +380,11 @@ class Bandit:
 
     @cached_property
     def metrics(self) -> BoundRule:
-        """What the game sums round by round; nothing here, as the regret follows from the counts alone."""
-        return arm_metrics(no_metrics)
+        """What the game sums round by round: nothing, or what the best arms that are there would pay."""
+        if not self.available:
+            return arm_metrics(no_metrics)
+        means = self.arms.means
+        return arm_metrics(best_metrics, order=np.argsort(-means, kind="stable"), means=means, plays=self.plays)
 
     def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, Any]) -> Result:
         """Read off what a policy earned and lost.
@@ -346,8 +413,11 @@ class Bandit:
         array([[0.4]])
         """
         top = self.arms.means.max()  # with it a play of the best arm costs 0 to the last bit
-        regret = (self.best_reward - self.plays * top) * rounds + earned(selected, top - self.arms.means)
-        return self.outcome(rounds=rounds, selected=selected, reward=reward, regret=regret, **sums)
+        kept, lost = dict(sums), (self.best_reward - self.plays * top) * rounds
+        if self.available:  # the best arms are those that are there
+            lost = kept.pop("best") - self.plays * top * rounds
+        regret = lost + earned(selected, top - self.arms.means)
+        return self.outcome(rounds=rounds, selected=selected, reward=reward, regret=regret, **kept)
 
 
 def earned(plays: ArrayLike, means: ArrayLike) -> Any:
@@ -362,7 +432,8 @@ def arm_metrics(function: Any, **settings: Any) -> BoundRule:
     ----------
     function : callable
         Adds a round to the sums, which are its memory, such as ``waste: Number``. It may ask for the round `t`, the
-        probabilities `p` and the plays so far, `selected`; its other arguments are settings.
+        probabilities `p`, the plays so far, `selected`, and which arms are there, `available`; its other arguments are
+        settings.
     **settings
         Its settings: numbers, arrays of numbers, or a `Merit`.
 
@@ -400,6 +471,16 @@ def check_no_delay(game: Bandit) -> None:
 
 def no_metrics():
     """Sum nothing."""
+
+
+def best_metrics(order, means, plays, available, best: Number):
+    """Sum what the best arms that are there would pay, as many as are played; `order` begins with the best of all."""
+    left = plays
+    for i in range(order.size):
+        a = int(order[i])
+        if left > 0 and available[a] == 1:
+            best[0] += means[a]
+            left -= 1
 
 
 def no_delay():

@@ -17,15 +17,16 @@ from fairlib.rules.signature import CallSignature
 
 RULE = CallSignature(
     what="the rule of a policy on arms",
-    flat="params, state, t, selected, observed, total, cursors, arms, rewards, rounds, chances, rng, p",
+    flat="params, state, t, selected, observed, total, available, cursors, arms, rewards, rounds, chances, rng, p",
     gives={
         "seen": "Seen(t, selected, observed, total)",
+        "available": "available",
         "feedback": "unread_feedback(cursors, arms, rewards, rounds, chances)",
         "rng": "rng",
         "p": "p",
     },
     signature=int64(
-        *(FLOATS, float64[::1], int64, WHOLES, WHOLES, FLOATS),  # params to total
+        *(FLOATS, float64[::1], int64, WHOLES, WHOLES, FLOATS, WHOLES),  # params to available
         *(int64[::1], WHOLES, FLOATS, WHOLES, FLOATS),  # cursors to chances
         *(types.npy_rng, float64[::1]),
     ),
@@ -93,6 +94,18 @@ class BasePolicy(RuleOwner):
                 f"horizon must be at most {self.horizon}, the rounds that {self.name!r} is made for, not {rounds}"
             )
         return rounds
+
+    def where_arms_come_and_go(self) -> BoundRule:
+        """Return the rule for games in which they do; refuse if it, or a learner's, does not ask which are there."""
+        if "available" not in self.rule.arguments:
+            raise ValueError(
+                f"policy {self.name!r} is made for games in which all arms are always there: where they come and go, "
+                "its rule must ask for `available`, and play arms that are there"
+            )
+        for each in self.settings.values():
+            if isinstance(each, BasePolicy):
+                each.where_arms_come_and_go()
+        return self.bound_rule.told_of_absences
 
     def check_endless(self) -> None:
         """Refuse play without a last round if the policy remembers every round."""
@@ -242,7 +255,7 @@ class Policy(BasePolicy, Pluggable):
 
     def lay_out(self, layout: Layout, prefix: str) -> str:
         """Write the policy into another's text, as a learner that it may `ask`."""
-        inner = self.bound_rule.layout(prefix)
+        inner = self.bound_rule.layout(prefix, layout.absences)
         layout.take(inner)
         layout.functions["Learner"] = Learner
         state = layout.block(prefix.rstrip("_"), lambda sizes: (inner.length(sizes),))
@@ -250,7 +263,7 @@ class Policy(BasePolicy, Pluggable):
         if inner.readers:  # each reader has its own two numbers, from where to where feedback waits for it
             layout.readers += inner.readers
             cursors = f"cursors[{first} : {2 * layout.readers}]"
-        engine = f"t, selected, observed, total, {cursors}, arms, rewards, rounds, chances, rng"
+        engine = f"t, selected, observed, total, available, {cursors}, arms, rewards, rounds, chances, rng"
         return f"Learner({prefix}flat, {layout.array(inner)}, {state}, {engine})"
 
 

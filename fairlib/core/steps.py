@@ -10,13 +10,70 @@ from fairlib.rules.rule import Seen
 
 
 @helper
-def largest(p: Any) -> int:
-    """Return the arm of the largest index, the first if there are several.
+def is_there(a: int, available: Any) -> bool:
+    """Say whether an arm is there.
+
+    Parameters
+    ----------
+    a : int
+        The arm.
+    available : ndarray of int, shape (K,), or None
+        1 for each arm that is there, else 0; None if all are there.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+
+    Examples
+    --------
+    >>> is_there(0, None), bool(is_there(0, np.array([0, 1])))
+    (True, False)
+    """
+    if available is None:  # which costs compiled code nothing: it is compiled without what follows
+        return True
+    return available[a] == 1
+
+
+@helper
+def count_there(available: Any, p: Any) -> int:
+    """Return how many arms are there.
+
+    Parameters
+    ----------
+    available : ndarray of int, shape (K,), or None
+        1 for each arm that is there, else 0; None if all are there.
+    p : ndarray, shape (K,)
+        A number an arm.
+
+    Returns
+    -------
+    int
+        How many.
+
+    Examples
+    --------
+    >>> count_there(None, np.zeros(3)), int(count_there(np.array([0, 1, 1]), np.zeros(3)))
+    (3, 2)
+    """
+    if available is None:
+        return p.size
+    there = 0
+    for a in range(p.size):
+        there += available[a]
+    return there
+
+
+@helper
+def largest(p: Any, available: Any = None) -> int:
+    """Return the arm of the largest index, the first if there are several, among those that are there.
 
     Parameters
     ----------
     p : ndarray, shape (K,)
         One index an arm, infinity allowed.
+    available : ndarray of int, shape (K,), optional
+        1 for each arm that is there, else 0; without it all are there.
 
     Returns
     -------
@@ -27,10 +84,14 @@ def largest(p: Any) -> int:
     --------
     >>> largest(np.array([0.3, 0.8, 0.8]))
     1
+    >>> largest(np.array([0.9, 0.3, 0.8]), np.array([0, 1, 1]))
+    2
     """
     best = 0
-    for a in range(1, p.size):
-        if p[a] > p[best]:
+    while not is_there(best, available):
+        best += 1
+    for a in range(best + 1, p.size):
+        if p[a] > p[best] and is_there(a, available):
             best = a
     return best
 
@@ -62,8 +123,8 @@ def any_of_the_best(p: Any) -> None:
 
 
 @helper
-def try_each_once(seen: Seen, p: Any) -> bool:
-    """Play an arm of which no reward has been seen, while there is one.
+def try_each_once(seen: Seen, p: Any, available: Any = None) -> bool:
+    """Play an arm of which no reward has been seen, while there is one, among those that are there.
 
     Parameters
     ----------
@@ -71,6 +132,8 @@ def try_each_once(seen: Seen, p: Any) -> bool:
         What has been seen.
     p : ndarray, shape (K,)
         Receives the probabilities.
+    available : ndarray of int, shape (K,), optional
+        1 for each arm that is there, else 0; without it all are there.
 
     Returns
     -------
@@ -84,7 +147,7 @@ def try_each_once(seen: Seen, p: Any) -> bool:
     (True, array([0., 1.]))
     """
     for a in range(p.size):
-        if seen.observed[a] == 0:
+        if seen.observed[a] == 0 and is_there(a, available):
             p[a] = 1.0
             return True
     return False
@@ -123,15 +186,56 @@ def take_turns(t: int, plays: int, p: Any) -> bool:
 
 
 @helper
-def share_out(p: Any, plays: int) -> None:
-    """Scale weights to probabilities, none above 1.
+def take_first_turns(seen: Seen, plays: int, p: Any, available: Any = None) -> bool:
+    """Play each arm once before all others: in turns, or where arms come and go as soon as it is there.
+
+    Parameters
+    ----------
+    seen : Seen
+        What has been seen.
+    plays : int
+        Arms a round. If fewer are there that have not been played, the first others fill up.
+    p : ndarray, shape (K,)
+        Receives the probabilities.
+    available : ndarray of int, shape (K,), optional
+        1 for each arm that is there, else 0; without it all are there.
+
+    Returns
+    -------
+    bool
+        False if each arm that is there has been played.
+
+    Examples
+    --------
+    >>> p, played = np.zeros(3), np.array([0, 4, 0])
+    >>> take_first_turns(Seen(5, played, played, np.zeros(3)), 1, p, np.array([0, 1, 1])), p
+    (True, array([0., 0., 1.]))
+    """
+    if available is None:
+        return take_turns(seen.t, plays, p)
+    left = plays
+    for played in range(2):  # at first arms that have not been, then others
+        for a in range(p.size):
+            if (seen.selected[a] > 0) == (played == 1) and available[a] == 1 and left > 0:
+                p[a] = 1.0
+                left -= 1
+        if left == plays:
+            return False
+    return True
+
+
+@helper
+def share_out(p: Any, plays: int, available: Any = None) -> None:
+    """Scale weights to probabilities, none above 1; those of arms that are not there become 0.
 
     Parameters
     ----------
     p : ndarray, shape (K,)
         The weights, at least 0; afterwards they sum to `plays`, and are in proportion to the weights where below 1.
     plays : int
-        How many arms are played, at most K.
+        How many arms are played, at most as many as are there.
+    available : ndarray of int, shape (K,), optional
+        1 for each arm that is there, else 0; without it all are there.
 
     Examples
     --------
@@ -143,9 +247,14 @@ def share_out(p: Any, plays: int) -> None:
     >>> share_out(p, 2)
     >>> p
     array([0.5, 0.5, 1. ])
+    >>> share_out(p, 1, np.array([1, 1, 0]))
+    >>> p
+    array([0.5, 0.5, 0. ])
     """
     whole, most = 0.0, 0.0
     for a in range(p.size):
+        if not is_there(a, available):
+            p[a] = 0.0
         whole += p[a]
         most = max(most, p[a])
     if plays == 1:  # the quotient itself, which a product with 1 / whole would miss by a hair
@@ -167,8 +276,8 @@ def share_out(p: Any, plays: int) -> None:
 
 
 @helper
-def explore(epsilon: float, p: Any) -> None:
-    """Play any arm at all in a share of the rounds: mix probabilities with the uniform ones.
+def explore(epsilon: float, p: Any, available: Any = None) -> None:
+    """Play any arm that is there in a share of the rounds: mix probabilities with the uniform ones.
 
     Parameters
     ----------
@@ -176,6 +285,8 @@ def explore(epsilon: float, p: Any) -> None:
         The share.
     p : ndarray, shape (K,)
         The probabilities, of one play a round; overwritten.
+    available : ndarray of int, shape (K,), optional
+        1 for each arm that is there, else 0; without it all are there.
 
     Examples
     --------
@@ -184,8 +295,9 @@ def explore(epsilon: float, p: Any) -> None:
     >>> p
     array([0.75, 0.25])
     """
+    there = count_there(available, p)
     for a in range(p.size):
-        p[a] = (1.0 - epsilon) * p[a] + epsilon / p.size
+        p[a] = (1.0 - epsilon) * p[a] + epsilon / there if is_there(a, available) else 0.0
 
 
 @helper

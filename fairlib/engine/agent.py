@@ -19,9 +19,10 @@ from fairlib.rules.bound_rule import broken_off
 from fairlib.rules.jit import compiled, entry_point
 
 
-def wrong_probabilities(policy: Any, where: str) -> ValueError:
+def wrong_probabilities(policy: Any, where: str, come_and_go: bool = False) -> ValueError:
     """Return the error for a rule whose answer is neither an arm nor probabilities."""
     arm = ", or an arm that there is" if policy.plays == 1 else ""
+    arm += ", and play no arm that is not there" if come_and_go else ""
     return ValueError(
         f"the rule of {policy.name!r} must return probabilities in [0, 1] that sum to {policy.plays}{arm}; "
         f"in {where} it did not"
@@ -36,6 +37,7 @@ class Agent:
         k = sizes["K"]
         self.params, self.state, self.p = self.bound_rule.numbers(sizes), self.bound_rule.state(sizes), np.zeros(k)
         self.selected, self.observed, self.total = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
+        self.available = np.ones(k, np.int64)
         self.contextual, self.history = isinstance(policy, ContextPolicy), policy.bound_rule.asks("past")
         if isinstance(policy, ContextPolicy):
             self.ridge = fresh_ridge(policy.ridge, sizes["d"])
@@ -78,9 +80,8 @@ class Agent:
         if self._columns[0].size < len(self._unread):
             self._columns = self._as_columns()
         self.p[:] = 0.0
-        given = (
-            (contexts, groups, self.ridge, self.past) if self.contextual else (self.selected, self.observed, self.total)
-        )
+        counted = self.selected, self.observed, self.total, self.available
+        given = (contexts, groups, self.ridge, self.past) if self.contextual else counted
         columns = self._columns
         if not isinstance(self.rule, BlockCall):
             given, columns = tuple(map(view, given)), list(map(view, columns))

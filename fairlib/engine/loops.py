@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 import numpy as np
 from numba import boolean, float64, int64, types
 
-from fairlib.core.arms import DELAY, DRAW, METRICS
+from fairlib.core.arms import DELAY, DRAW, METRICS, THERE
 from fairlib.core.contexts import CONTEXT_METRICS, CONTEXT_RULE, PAST, ROUND
 from fairlib.core.policy import RULE
 from fairlib.core.ridge import RIDGE, absorb
@@ -34,6 +34,7 @@ class ArmsRun(NamedTuple):
     draw_block: Address
     delay_block: Address
     metrics_block: Address
+    there_block: Address
     has_delay: Flag
     plays: Integer
     capacity: Integer  # how many rewards may be under way, or unread
@@ -41,6 +42,7 @@ class ArmsRun(NamedTuple):
     selected: Integers
     observed: Integers
     total: Floats
+    available: Integers  # 1 for each arm that is there
     cursors: Integers  # from where to where each reader has yet to read
     arms: Integers  # of the feedback that is unread, as the three below; empty if no rule reads it
     rewards: Floats
@@ -91,13 +93,27 @@ def field_types(run: Any) -> dict[str, Any]:
     return {name: get_args(hint)[1] for name, hint in get_type_hints(run, include_extras=True).items()}
 
 
+@helper
+def enough_there(available: Any, plays: int) -> bool:
+    """Say whether as many arms are there as are played, and each is there or not."""
+    there = 0
+    for a in range(available.size):
+        if available[a] != 0 and available[a] != 1:
+            return False
+        there += available[a]
+    return there >= plays
+
+
 @helper(forceinline=False)
-def play_rounds(rule: Any, draw: Any, delay: Any, metrics: Any, run: ArmsRun) -> int:
-    """Play one run; return 0, or the round in which the rule was at fault, negative if the environment was."""
+def play_rounds(rule: Any, draw: Any, delay: Any, metrics: Any, there: Any, run: ArmsRun) -> int:
+    """Play one run; return 0, or the round in which the rule was at fault, negative if the environment was.
+
+    Where all arms are always there, `there` is None, and the loop is compiled without what else is done for absences.
+    """
     plays, has_delay, capacity, recorded, watch = run.plays, run.has_delay, run.capacity, run.recorded, run.watch
     p, selected, observed, total, sums = run.p, run.selected, run.observed, run.total, run.sums
     cursors, arms, rewards, rounds, chances = run.cursors, run.arms, run.rewards, run.rounds, run.chances
-    policy_rng, env_rng = run.policy_rng, run.env_rng
+    policy_rng, env_rng, available = run.policy_rng, run.env_rng, run.available
     selected_at, reward_at, sums_at = run.selected_at, run.reward_at, run.sums_at
     number = p.size
     chosen = np.zeros(plays, np.int64)
@@ -121,6 +137,10 @@ def play_rounds(rule: Any, draw: Any, delay: Any, metrics: Any, run: ArmsRun) ->
         if watch[0] != 0:
             return 0
         watch[1] = t
+        if there is not None:
+            there(run.there_block, t, env_rng)
+            if not enough_there(available, plays):
+                return -t
         for a in range(number):
             p[a] = 0.0
         action = rule(run.rule_block, t, policy_rng)
@@ -135,6 +155,10 @@ def play_rounds(rule: Any, draw: Any, delay: Any, metrics: Any, run: ArmsRun) ->
                 p[action] = 1.0
         elif action < -1 or not select(p, u, chosen):
             return t
+        if there is not None:
+            for a in range(number):
+                if available[a] == 0 and (a == action or (action == -1 and p[a] > 0.0)):
+                    return t
         if reads_feedback:
             unread = False
             for j in range(0, cursors.size, 2):
@@ -277,7 +301,7 @@ def play_contexts(rule: Any, draw: Any, metrics: Any, run: ContextsRun) -> int:
     return 0
 
 
-_rule, _draw, _delay, _metrics = (function_at(each.compiled) for each in (RULE, DRAW, DELAY, METRICS))
+_rule, _draw, _delay, _metrics, _there = (function_at(each.compiled) for each in (RULE, DRAW, DELAY, METRICS, THERE))
 _context_rule, _round, _context_metrics = (
     function_at(each.compiled) for each in (CONTEXT_RULE, ROUND, CONTEXT_METRICS)
 )
@@ -286,7 +310,13 @@ _context_rule, _round, _context_metrics = (
 def _arms_loop(functions: Any, run: ArmsRun) -> int:
     """Play one run; the functions are given by their addresses."""
     rule, draw, delay, metrics = functions
-    return play_rounds(_rule(rule), _draw(draw), _delay(delay), _metrics(metrics), run)
+    return play_rounds(_rule(rule), _draw(draw), _delay(delay), _metrics(metrics), None, run)
+
+
+def _arms_loop_there(functions: Any, run: ArmsRun) -> int:
+    """Play one run in which arms come and go; the functions are given by their addresses."""
+    rule, draw, delay, metrics, there = functions
+    return play_rounds(_rule(rule), _draw(draw), _delay(delay), _metrics(metrics), _there(there), run)
 
 
 def _context_loop(functions: Any, run: ContextsRun) -> int:
@@ -296,8 +326,8 @@ def _context_loop(functions: Any, run: ContextsRun) -> int:
 
 
 @cache
-def compiled_loop(run: Any) -> Any:
+def compiled_loop(run: Any, called: int) -> Any:
     """Return the loop for `ArmsRun` or `ContextsRun`, compiled; it takes the addresses of what it calls, and a run."""
-    loop, called = (_arms_loop, 4) if run is ArmsRun else (_context_loop, 3)
+    loop: Any = {3: _context_loop, 4: _arms_loop, 5: _arms_loop_there}[called]
     signature = int64(types.UniTuple(int64, called), types.NamedTuple(list(field_types(run).values()), run))
     return compiled(loop, signature)

@@ -90,8 +90,9 @@ class Runner(ABC):
         else:
             self._held = [pack_arrays(*self._flat(names)) for names in self.takes.values()]
             self._blocks = [block.ctypes.data for block in self._held]
-            functions = tuple(code_address(getattr(self.game, name).compiled) for name in self.takes)
-            self._play = partial(entry_point(compiled_loop(self.kind)), functions)
+            called = [made for name in self.takes if (made := getattr(self.game, name))]
+            functions = tuple(code_address(each.compiled) for each in called)
+            self._play = partial(entry_point(compiled_loop(self.kind, len(functions))), functions)
         self._fields = {name: array for name, array in self.arrays.items() if name in self.kind._fields}
 
     def in_plain_python(self) -> list[Callable[..., Any]]:
@@ -100,11 +101,13 @@ class Runner(ABC):
         (params, state, *seen, p), (table, *drawn) = given["rule"], given["draw"]
         seen = [each if each is self.arrays["cursors"] else view(each) for each in seen]
         metric_params, sums, *known = given["metrics_function"]
+        there = [each if each is self.arrays["available"] else view(each) for each in given.get("there", ())]
         made: dict[str, Callable[..., Any]] = {
             "rule": lambda _, t, rng: game.rule(params, state, t, *seen, rng, p),
             "draw": lambda _, *more: game.draw(table, *more, *drawn),
             "delay": lambda _, *more: game.delay(game.delay_params, *more),
             "metrics_function": lambda _, t, *arm: game.metrics_function(metric_params, sums, t, *known, *arm),
+            "there": game.there and (lambda _, t, rng: game.there(*there, t, rng)),
         }
         return [made[name] for name in self.takes]
 
@@ -154,19 +157,23 @@ class ArmsRunner(Runner):
 
     kind, loop = ArmsRun, staticmethod(play_rounds)
     takes: ClassVar = {
-        "rule": ("params", "state", "selected", "observed", "total", "cursors", *_FEEDBACK, "p"),
+        "rule": ("params", "state", "selected", "observed", "total", "available", "cursors", *_FEEDBACK, "p"),
         "draw": ("table",),
         "delay": ("waits",),
-        "metrics_function": ("metric_params", "sums", "p", "selected"),
+        "metrics_function": ("metric_params", "sums", "p", "selected", "available"),
+        "there": ("there_params", "selected", "available"),
     }
     cleared = "state", "selected", "observed", "total", "cursors", "sums"
+    restored = ("available",)
 
     def own(self, room: int) -> dict[str, Any]:
         """Return counts and sums, and the feedback that is unread; room that is not written takes no memory."""
         game, k, unread = self.game, self.sizes["K"], room if self.game.policy.bound_rule.readers else 0
         feedback = {name: np.empty(unread, kind) for name, kind in _FEEDBACK.items()}
         fields = {"has_delay": game.has_delay, "plays": game.plays, "capacity": room, "waits": game.delay_params}
-        return {**fields, **feedback, "observed": np.zeros(k, np.int64), "total": np.zeros(k)}
+        fields |= {"there_params": game.there_params}
+        counts = {"observed": np.zeros(k, np.int64), "total": np.zeros(k), "available": np.ones(k, np.int64)}
+        return {**fields, **feedback, **counts}
 
     def seen(self) -> dict[str, Any]:
         """Return the counts and sums after the last run."""

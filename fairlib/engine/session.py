@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from fairlib import checks
 from fairlib.core.arms import DELAY, Bandit, no_delay
 from fairlib.core.contexts import ContextBandit, ContextPolicy
@@ -29,21 +31,23 @@ class Session:
 
     problem: Any
     policy: Any
+    bound_rule: BoundRule
     plays: int
     sizes: dict[str, int]
     rule: Any
     draw: Any
     delay: Any
+    there: Any = None  # what says which arms are there, if they come and go
     metrics: BoundRule
     metrics_function: Any
     interpreted: bool
     history = False
     draws: dict[str, BoundRule]
-    """What draws rewards or rounds, as ``"draw"``, and on arms the delays, as ``"delay"``."""
+    """What draws rewards or rounds, as ``"draw"``, and on arms ``"delay"``, and ``"there"`` if they come and go."""
 
     def compile(self) -> None:
         """Compile the functions that can be compiled; the compiled engine needs all of them."""
-        bound, interpret = self.policy.bound_rule, self.policy.interpret
+        bound, interpret = self.bound_rule, self.policy.interpret
         made = {"rule": bound.interpreted if interpret else bound.ready(f"the rule of {self.policy.name!r}", 4)}
         given = {"metrics_function": self.metrics, **self.draws}
         made |= {name: each.ready(each.form.what, 4) for name, each in given.items()}
@@ -59,7 +63,7 @@ class Session:
         """Return the error for a round in which the rule, or if negative the world, was at fault."""
         if t < 0:
             return ValueError(f"{self._duty}; in round {-t} of run {run} it did not")
-        return wrong_probabilities(self.policy, f"round {t} of run {run}")
+        return wrong_probabilities(self.policy, f"round {t} of run {run}", "there" in self.draws)
 
     _duty: str
 
@@ -69,7 +73,7 @@ class ArmsSession(Session):
 
     _duty = (
         "arms must pay finite rewards, and the delay must be a whole number of rounds of at least 0, or infinity for "
-        "never"
+        "never; at least as many arms as are played must be there, each 1, all others 0"
     )
 
     def __init__(self, problem: Bandit, policy: Policy, horizon: Any) -> None:
@@ -77,8 +81,13 @@ class ArmsSession(Session):
         self.problem, self.policy, self.plays, self.metrics = problem, policy, problem.plays, problem.metrics
         self.sizes = {"K": problem.arms.means.size}
         self.sizes["T"] = policy.check_game(self.sizes, problem.plays, problem.arms.reward_range, horizon)
+        self.bound_rule, self.there_params = policy.bound_rule, np.zeros(0)
         delay = problem.delay.draw if problem.delay else BoundRule(no_delay, DELAY, {})
         self.draws = {"draw": problem.arms.draw, "delay": delay}
+        if problem.available:
+            self.bound_rule = policy.where_arms_come_and_go()
+            self.draws["there"] = problem.available.draw
+            self.there_params = problem.available.draw.numbers(self.sizes)
         self.has_delay = problem.delay is not None
         self.table, self.delay_params = problem.arms.draw.numbers(self.sizes), delay.numbers(self.sizes)
 
@@ -95,6 +104,7 @@ class ContextSession(Session):
         )
         world = problem.world
         self.problem, self.policy, self.metrics = problem, policy, problem.metrics
+        self.bound_rule = policy.bound_rule
         self.sizes = {"K": world.arms, "d": world.dimension, "G": world.groups}
         self.sizes["T"] = policy.check_game(self.sizes, 1, (0.0, 1.0), horizon)  # what a world pays is not known
         self.draws = {"draw": world.draw}

@@ -34,6 +34,8 @@ class Round(NamedTuple):
         What they paid, seen or not.
     selected : ndarray of int, shape (K,)
         How often each arm has been played, this round included.
+    available : ndarray of int, shape (K,)
+        1 for each arm that was there, else 0.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Round(NamedTuple):
     played: NDArray[np.int64]
     rewards: NDArray[np.float64]
     selected: NDArray[np.int64]
+    available: NDArray[np.int64]
 
 
 class ContextRound(NamedTuple):
@@ -159,10 +162,11 @@ class _Recorder(Runner):
 class _ArmsRecorder(_Recorder, ArmsRunner):
     """Notes the rounds of a game on arms."""
 
-    def noting(self, rule: Any, draw: Any, delay: Any, metrics: Any) -> list[Callable[..., Any]]:
+    def noting(self, rule: Any, draw: Any, delay: Any, metrics: Any, there: Any) -> list[Callable[..., Any]]:
         """Return the functions that note a round."""
         p, selected, observed, total = (self.arrays[name] for name in ("p", "selected", "observed", "total"))
         seen, played, rewards = Seen(0, selected, observed, total), list[int](), list[float]()
+        available = self.arrays["available"]
 
         def noting_rule(block: Any, t: int, rng: Any) -> int:
             nonlocal seen, played, rewards
@@ -177,10 +181,10 @@ class _ArmsRecorder(_Recorder, ArmsRunner):
 
         def noting_metrics(block: Any, t: int) -> None:
             metrics(block, t)
-            paid = np.array(played), np.array(rewards)
-            self.rounds.append(Round(t, seen, self.memory(), p.copy(), *paid, selected.copy()))
+            paid, now = (np.array(played), np.array(rewards)), (selected.copy(), available.copy())
+            self.rounds.append(Round(t, seen, self.memory(), p.copy(), *paid, *now))
 
-        return [noting_rule, noting_draw, delay, noting_metrics]
+        return [noting_rule, noting_draw, delay, noting_metrics, there]
 
 
 class _ContextsRecorder(_Recorder, ContextsRunner):

@@ -19,6 +19,7 @@ from fairlib.core import (
     arm_metrics,
     context_metrics,
     gaussian,
+    largest,
     shortfall,
 )
 from fairlib.merit import Merit, clipped, cut, fair_policy, play_by_merit, power
@@ -99,14 +100,27 @@ class ExposureBandit(Bandit):
 
     @cached_property
     def metrics(self) -> BoundRule:
-        """What the game sums: the two regrets."""
-        return arm_metrics(exposure_metrics, means=self.arms.means, optimal=self.optimal)
+        """What the game sums: the two regrets, where arms come and go against the fair policy among those there."""
+        function = exposure_there if self.available else exposure_metrics
+        return arm_metrics(function, means=self.arms.means, optimal=self.optimal)
 
 
 def exposure_metrics(means, optimal, p, reward_regret: Number, fairness_regret: Number):
     """Sum both regrets (equations 1 and 2), from the probabilities and not from the plays."""
     for a in range(p.size):
         short = optimal[a] - p[a]
+        reward_regret[0] += short * means[a]
+        fairness_regret[0] += abs(short)
+
+
+def exposure_there(means, optimal, p, available, reward_regret: Number, fairness_regret: Number, best: Number):
+    """Sum both regrets where arms come and go, and what the best arm that is there would pay."""
+    best[0] += means[largest(means, available)]
+    whole = 0.0
+    for a in range(p.size):
+        whole += optimal[a] * available[a]
+    for a in range(p.size):
+        short = optimal[a] * available[a] / whole - p[a]
         reward_regret[0] += short * means[a]
         fairness_regret[0] += abs(short)
 

@@ -4,7 +4,7 @@ import math
 from typing import Annotated, Any
 
 from fairlib.checks import Horizon, NonNegative, PositiveInt, PositiveScale, Real, UnitInterval, checked
-from fairlib.core import Policy, explore, helper, rule, share_out, take_turns, try_each_once
+from fairlib.core import Policy, explore, helper, is_there, rule, share_out, take_first_turns, try_each_once
 from fairlib.core.arms import BetaShape
 from fairlib.merit import (
     Box,
@@ -36,9 +36,9 @@ __all__ = [
 
 
 @rule
-def upper_merit_rule(plays, sd, rounds, factor, merit, seen, p):
+def upper_merit_rule(plays, sd, rounds, factor, merit, seen, p, available=None):
     """Play by the largest merit in each confidence interval, or that of its mean if the largest is not much more."""
-    if take_turns(seen.t, plays, p):
+    if take_first_turns(seen, plays, p, available):
         return
     for a in range(p.size):
         n, mean, width = seen.observed[a], 0.0, math.inf  # lines 1 and 2
@@ -49,7 +49,7 @@ def upper_merit_rule(plays, sd, rounds, factor, merit, seen, p):
         if factor > 1.0 and n > 0:
             plain = largest_merit(merit, mean, mean)
             p[a] = plain if p[a] <= factor * plain else p[a]
-    share_out(p, plays)  # line 4
+    share_out(p, plays, available)  # line 4
 
 
 @checked
@@ -140,9 +140,9 @@ def _kl_upper(mean: float, level: float) -> float:
 
 
 @rule
-def upper_merit_kl_rule(level, merit, seen, p):
+def upper_merit_kl_rule(level, merit, seen, p, available=None):
     """Play in proportion to the largest merit in each interval of means that the rewards do not refute."""
-    if take_turns(seen.t, 1, p):
+    if take_first_turns(seen, 1, p, available):
         return
     for a in range(p.size):
         low, high = -math.inf, math.inf  # lines 1 and 2
@@ -150,7 +150,7 @@ def upper_merit_kl_rule(level, merit, seen, p):
             mean, each = seen.total[a] / seen.observed[a], level / seen.observed[a]
             low, high = 1.0 - _kl_upper(1.0 - mean, each), _kl_upper(mean, each)
         p[a] = largest_merit(merit, low, high)  # line 3
-    share_out(p, 1)  # line 4
+    share_out(p, 1, available)  # line 4
 
 
 @checked
@@ -312,11 +312,11 @@ def fairx_ucb_gradient(merit: Merit, width: NonNegative) -> Policy:
 
 
 @rule
-def fairx_ts_rule(a0, b0, merit, seen, rng, p):
+def fairx_ts_rule(a0, b0, merit, seen, rng, p, available=None):
     """Play by the merit of means drawn from their Beta posteriors."""
     for a in range(p.size):
         p[a] = rng.beta(a0 + seen.total[a], b0 + seen.observed[a] - seen.total[a])  # line 1
-    play_by_merit(merit, p, 1, p)  # line 2
+    play_by_merit(merit, p, 1, p, available)  # line 2
 
 
 @checked
@@ -355,13 +355,13 @@ def fairx_ts(merit: Merit, a: BetaShape = 1.0, b: BetaShape = 1.0) -> Policy:
 
 
 @rule
-def fairx_ts_gaussian_rule(prior, noise, merit, seen, rng, p):
+def fairx_ts_gaussian_rule(prior, noise, merit, seen, rng, p, available=None):
     """Play by the merit of means drawn from their normal posteriors."""
     for a in range(p.size):  # prior and noise are precisions, one over a variance
         precision = prior + noise * seen.observed[a]
         mean = noise * seen.total[a] / precision
         p[a] = cut(rng.normal(mean, math.sqrt(1.0 / precision)), merit)  # line 1
-    play_by_merit(merit, p, 1, p)  # line 2
+    play_by_merit(merit, p, 1, p, available)  # line 2
 
 
 @checked
@@ -410,14 +410,15 @@ def fairx_ts_gaussian(merit: Merit, prior_sd: PositiveScale = 1.0, reward_sd: Po
 
 
 @rule
-def fairx_eg_rule(epsilon, merit, seen, p):
+def fairx_eg_rule(epsilon, merit, seen, p, available=None):
     """Play by the merit of the means so far, or with probability epsilon any arm."""
-    if try_each_once(seen, p):
+    if try_each_once(seen, p, available):
         return
     for a in range(p.size):
-        p[a] = cut(seen.total[a] / seen.observed[a], merit)
-    play_by_merit(merit, p, 1, p)
-    explore(epsilon, p)
+        if is_there(a, available):
+            p[a] = cut(seen.total[a] / seen.observed[a], merit)
+    play_by_merit(merit, p, 1, p, available)
+    explore(epsilon, p, available)
 
 
 @checked

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.checks import NonNegative, Positive, PositiveScale, checked
-from fairlib.core import Rule, helper, share_out
+from fairlib.core import Rule, helper, is_there, share_out
 from fairlib.merit.step import (
     Box,
     MeritFunctions,
@@ -584,8 +584,8 @@ def largest_merit(merit: MeritFunctions, low: float, high: float) -> float:
 
 
 @helper
-def play_by_merit(merit: MeritFunctions, means: Any, plays: int, p: Any) -> None:
-    """Play in proportion to the merit of some means.
+def play_by_merit(merit: MeritFunctions, means: Any, plays: int, p: Any, available: Any = None) -> None:
+    """Play in proportion to the merit of some means, among the arms that are there.
 
     Parameters
     ----------
@@ -597,6 +597,8 @@ def play_by_merit(merit: MeritFunctions, means: Any, plays: int, p: Any) -> None
         How many arms are played.
     p : ndarray, shape (K,)
         Receives the probabilities.
+    available : ndarray of int, shape (K,), optional
+        1 for each arm that is there, else 0; without it all are there.
 
     Examples
     --------
@@ -606,8 +608,9 @@ def play_by_merit(merit: MeritFunctions, means: Any, plays: int, p: Any) -> None
     array([0.75, 0.25])
     """
     for a in range(p.size):
-        p[a] = merit.value(merit.params, means[a])
-    share_out(p, plays)
+        if is_there(a, available):
+            p[a] = merit.value(merit.params, means[a])
+    share_out(p, plays, available)
 
 
 @checked

@@ -277,7 +277,7 @@ def show(function: Callable[..., Any] | Rule) -> Markdown:
     --------
     >>> from fairlib.baselines.classic import ucb1_rule
     >>> print(show(ucb1_rule).data.splitlines()[1])
-    def ucb1_rule(seen, p):
+    def ucb1_rule(seen, p, available=None):
     """
     try:
         lines = inspect.getsource(function.function if isinstance(function, Rule) else function).splitlines()

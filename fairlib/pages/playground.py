@@ -283,6 +283,7 @@ def _drawn(name: str) -> dict[str, str]:
 def own_contents() -> dict[str, Any]:
     """Return the data with which the page reads a reader's own rule."""
     helpers = [core.any_of_the_best, core.explore, core.largest, core.share_out, core.try_each_once, unread_feedback]
+    helpers += [core.is_there, core.count_there]
     drawn, natives = Script(draws()), {"drawn_random": "$double"}
     made = {"random": "def random(rng):\n    return drawn_random(rng)"}
     ways: dict[str, str] = {}  # by names of their own, as a reader's functions may be called like these

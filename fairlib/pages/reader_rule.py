@@ -24,7 +24,7 @@ KINDS: dict[str, Any] = {
     "t": WHOLE,
     "rng": CHANCE,
     **dict.fromkeys(("params", "state", "total", "rewards", "chances", "p"), Array(REAL, 1)),
-    **dict.fromkeys(("selected", "observed", "cursors", "arms", "rounds"), Array(WHOLE, 1)),
+    **dict.fromkeys(("selected", "observed", "available", "cursors", "arms", "rounds"), Array(WHOLE, 1)),
 }
 _NATIVE: dict[str, Any] = {"math": "math", "np": "np", "array_slice": Native("$slice", Array(REAL, 1))}
 _LONGEST = 5_000  # characters of a text: a page reads it outside the worker that plays, and cannot stop
@@ -40,12 +40,15 @@ def translated(text: str, known: dict[str, Any]) -> dict[str, Any]:
         if name in functions:
             return functions[name]
         if name in known["helpers"]:
-            return Function(name, known["helpers"][name], find)
+            return ours(name)
         if name in known["tuples"]:
             return Made(name, tuple(known["tuples"][name]))
         if name in known["natives"]:
             return Native(known["natives"][name], REAL)
         return _NATIVE[name]
+
+    def ours(name: str) -> Any:  # the helpers call each other, whatever a reader's functions are called
+        return Function(name, known["helpers"][name], ours) if name in known["helpers"] else find(name)
 
     try:
         rule = _read(text, functions, sizes, find)

@@ -194,7 +194,7 @@ function $agent(game, wait = 0) { // a policy on arms with what it has seen: whe
   const { K } = game.sizes, list = (n) => $zeros(n);
   return {
     params: Float64Array.from(game.params), state: list(game.memory), p: list(K), selected: list(K), observed: list(K),
-    total: list(K), cursors: list(2 * game.readers), arms: list(wait), rewards: list(wait), rounds: list(wait), chances: list(wait),
+    total: list(K), available: list(K).fill(1), cursors: list(2 * game.readers), arms: list(wait), rewards: list(wait), rounds: list(wait), chances: list(wait),
   };
 }
 function $onArms(game, policyRng, envRng, room) {
@@ -203,9 +203,10 @@ function $onArms(game, policyRng, envRng, room) {
   const table = (x) => ({ params: x.map((row) => Float64Array.from(row)) });
   // The metrics have numbers and memory of their own.
   const counted = { ...block, params: Float64Array.from(game.metricParams), state: $zeros(game.sums) };
-  made.fault = play_rounds$1(null, null, null, null, {
+  const there = { ...block, params: Float64Array.from(game.there) };
+  made.fault = play_rounds$1(null, null, null, null, null, {
     ...block, rule_block: block, draw_block: table(game.table), delay_block: table(game.waits), metrics_block: counted,
-    has_delay: game.late, plays: game.plays, capacity, sums: counted.state, recorded: rounds,
+    there_block: there, has_delay: game.late, plays: game.plays, capacity, sums: counted.state, recorded: rounds,
     policy_rng: policyRng, env_rng: envRng,
     selected_at: made.selected, reward_at: made.reward, sums_at: made.sums, watch: made.watch,
   });

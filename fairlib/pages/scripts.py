@@ -157,6 +157,8 @@ def live(shows: BoundRule, arguments: list[str], sessions: list[Any], axes: dict
     """Translate the function that fills a live picture, and its games if there are any, into JavaScript."""
     made = Script(draws())
     games = [_game(made, session) for session in sessions]
+    if len({*map(tuple, games)}) > 1:  # the page knows one loop
+        raise ValueError("arms must come and go in all games of a live picture, or in none")
     kinds = dict.fromkeys(("recorded", "plays", "observed"), _WHOLES) | {"t": WHOLE, "root": Array(REAL, 2)}
     kinds |= {name: Array(WHOLE if name == "selected" else REAL, number) for name, number in axes.items()}
     name = made.add(flat(shows), [kinds.get(each, _FLOATS) for each in arguments]).name
@@ -170,12 +172,15 @@ def live(shows: BoundRule, arguments: list[str], sessions: list[Any], axes: dict
 
 def _game(made: Script, ready: Any) -> dict[str, str]:
     """Translate a game; return the functions that its engine calls, by name."""
-    parts = [_add(made, ready.policy.bound_rule, "$rule", "t", "rng")]
+    parts = [_add(made, ready.bound_rule, "$rule", "t", "rng")]
     if isinstance(ready, ArmsSession):
         parts += [_add(made, ready.draws["draw"], "$draw", "arm", "rng"), _add(made, ready.metrics, "$metrics", "t")]
         parts += [_add(made, ready.draws["delay"], "$delay", "arm", "reward", "rng")]
         called = [("$rule", WHOLE), ("$draw", REAL), ("$delay", WHOLE), ("$metrics", NOTHING)]
-        made.add(function_of(loops.play_rounds), [*itertools.starmap(Native, called), _run_kind(loops.ArmsRun)])
+        there: Any = NOTHING
+        if "there" in ready.draws:
+            parts, there = [*parts, _add(made, ready.draws["there"], "$there", "t", "rng")], Native("$there", NOTHING)
+        made.add(function_of(loops.play_rounds), [*itertools.starmap(Native, called), there, _run_kind(loops.ArmsRun)])
     else:
         parts += [_add(made, ready.draws["draw"], "$draw", "rng"), _add(made, ready.metrics, "$metrics", "t", "played")]
         called = [("$rule", WHOLE), ("$draw", NOTHING), ("$metrics", NOTHING)]
@@ -240,5 +245,6 @@ def numbers(problem: Problem, policy: AnyPolicy, horizon: int) -> dict[str, Any]
         "rounds": recorded_rounds(None, horizon).tolist(),
     }
     if isinstance(ready, ArmsSession):
-        return {**said, "waits": ready.delay_params.tolist(), "late": ready.has_delay, "plays": ready.plays}
+        said |= {"waits": ready.delay_params.tolist(), "late": ready.has_delay, "plays": ready.plays}
+        return {**said, "there": ready.there_params.tolist()}
     return {**said, "ridge": ready.policy.ridge, "history": ready.history}

@@ -160,7 +160,8 @@ class _Body:
         self.kinds: dict[str, Any] = {}  # of the names that are set in it
         self.names: set[str] = set()
         given = [self._of(each) for each in defaults[len(kinds) :]]
-        self._only_if({kind for _, kind in given} <= {WHOLE, REAL, TRUTH}, tree, "a default that is no number")
+        numbers = {kind for _, kind in given} <= {WHOLE, REAL, TRUTH, NOTHING}
+        self._only_if(numbers, tree, "a default that is no number")
         texts = [""] * len(kinds) + [f" = {text}" for text, _ in given]
         self.kinds = dict(zip(names, [*kinds, *(kind for _, kind in given)], strict=True))
         written = (each for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
@@ -223,7 +224,12 @@ class _Body:
     # Statements.
 
     def _block(self, body: list[Any]) -> list[str]:
-        return ["  " + line for each in body for line in self._of(each)]
+        lines = []
+        for each in body:
+            lines += ["  " + line for line in self._of(each)]
+            if isinstance(each, ast.If) and _always_returns(self._done(each) or []):
+                break  # what follows is never done, and may make no sense
+        return lines
 
     def _of_expr(self, node: Any) -> list[str]:
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
@@ -253,9 +259,21 @@ class _Body:
         self.returns = joined
 
     def _of_if(self, node: Any) -> list[str]:
+        if (done := self._done(node)) is not None:
+            return [line.removeprefix("  ") for line in self._block(done)]
         test, body = self._truth(node.test), self._block(node.body)
         other = ["} else {", *self._block(node.orelse)] if node.orelse else []
         return [f"if ({test}) {{", *body, *other, "}"]
+
+    def _done(self, node: Any) -> Any:
+        """Return what is done after a test such as `x is None`, of which the kind of x decides; None after others."""
+        test = node.test
+        if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is | ast.IsNot) and len(test.ops) == 1):
+            return None
+        none = isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value is None
+        self._only_if(none and isinstance(test.left, ast.Name), test, "a comparison that it does not know")
+        same = bool(self._of(test.left)[1] == NOTHING) == isinstance(test.ops[0], ast.Is)
+        return node.body if same else node.orelse
 
     def _of_while(self, node: Any) -> list[str]:
         return self._loop(node, f"while ({self._truth(node.test)}) {{", [])

@@ -3,7 +3,7 @@
 ``fl.simulate(game, fl.ucb1(), 1000)`` runs this function in ``baselines/classic.py``::
 
     @rule
-    def ucb1_rule(seen, p):
+    def ucb1_rule(seen, p, available=None):
         ...
 
 1. `rule` (``rule.py``) reads the names of its arguments. `Policy` makes a `BoundRule` of it and its settings
@@ -23,14 +23,18 @@
            selected = read_only(int_1d(block, 2))
            observed = read_only(int_1d(block, 3))
            total = read_only(float_1d(block, 4))
-           p = float_1d(block, 10)
+           p = float_1d(block, 11)
            return as_action(function(
                Seen(t, selected, observed, total),
                p,
+               None,
            ))
 
    ``function`` is the rule, and `as_action` turns what the rule returns into an arm, or into -1 if the rule filled
-   ``p``. In plain Python the same call runs with the arrays as arguments: ``print(fl.ucb1().bound_rule.text)``.
+   ``p``. The last argument is ``available``. Where all arms are always there, a rule that says ``available=None`` is
+   given None, and Numba leaves out what the rule does for absences. Where arms come and go, the text has
+   ``available``. In plain Python the same call runs with the arrays as arguments:
+   ``print(fl.ucb1().bound_rule.text)``.
 5. `compile_text` (``jit.py``) writes the text into a module beside the machine code, imports the functions that it
    calls by their names, and has Numba compile it. The machine code lies in a folder that is named by the stamp of the
    packages that are compiled: an edit in one of them compiles all anew, an edit of a figure nothing. A reader's rule

@@ -5,8 +5,9 @@ import numbers
 import re
 import warnings
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import fields
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -39,6 +40,8 @@ class RuleOwner:
 
 class BoundRule:
     """A rule, a draw or another function with its settings (by name), for the engine to call; `form` is its kind."""
+
+    absences = False  # whether it is called where arms come and go: else a rule that says available=None is given None
 
     def __init__(self, function: Any, form: CallSignature, settings: Mapping[str, Any]) -> None:
         self.rule, self.form = function if isinstance(function, Rule) else Rule(function), form
@@ -122,9 +125,9 @@ class BoundRule:
             return each
         return checks.array(name, value, axes)
 
-    def layout(self, prefix: str = "") -> Layout:
+    def layout(self, prefix: str = "", absences: bool = False) -> Layout:
         """Lay out the numbers, and write the text, for a function whose name begins with `prefix`."""
-        layout = Layout(self.form.by_arm)
+        layout = Layout(self.form.by_arm, absences)
         layout.readers = int("feedback" in self.rule.arguments)
         self.write(layout, prefix)
         return layout
@@ -142,7 +145,8 @@ class BoundRule:
     def _given(self, name: str, layout: Layout, prefix: str) -> str:
         """Return the expression of an argument in those of the flat function."""
         if name in self.form.gives:
-            return self.form.gives[name]
+            spared = name == "available" and self.rule.parameters[name].default is None and not layout.absences
+            return "None" if spared else self.form.gives[name]
         if name in self.rule.memory:
             sizes = self.rule.memory[name]
             if isinstance(sizes[0], type):
@@ -181,7 +185,7 @@ class BoundRule:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out of a pickle what each process makes itself."""
-        return {name: value for name, value in vars(self).items() if name not in ("_layout", "_plain")}
+        return {name: value for name, value in vars(self).items() if name not in _OWN}
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={format_setting(value)}" for name, value in self.settings.items())
@@ -200,8 +204,15 @@ class BoundRule:
     @property
     def _laid_out(self) -> Layout:
         if "_layout" not in vars(self):
-            self._layout = self.layout()
+            self._layout = self.layout(absences=self.absences)
         return self._layout
+
+    @cached_property
+    def told_of_absences(self) -> "BoundRule":
+        """The same function as it is called where arms come and go."""
+        other = copy(self)
+        other.absences = True
+        return other
 
     def needs(self, size: str) -> bool:
         """Say whether its memory, or a learner's among its settings, is of some size, such as ``"T"``."""
@@ -317,6 +328,7 @@ def _with_functions(
     return text, called, all(is_package_function(each) for each in called.values())
 
 
+_OWN = ("_layout", "_plain", "told_of_absences")  # of each process
 _ENGINE = ("seen", "feedback", "now", "ridge", "past", "rng")
 
 

@@ -89,8 +89,8 @@ class Pluggable(ABC):
 class Layout:
     """The text of the function that the engine calls, in the making, and the numbers that it is given."""
 
-    def __init__(self, by_arm: bool) -> None:
-        self.by_arm = by_arm
+    def __init__(self, by_arm: bool, absences: bool = False) -> None:
+        self.by_arm, self.absences = by_arm, absences
         self.texts: list[str] = []
         self.functions: dict[str, Any] = {}
         self._slots: list[Any] = []  # a number, or what finds it once the sizes are known

@@ -129,12 +129,13 @@ class Rule(FunctionHolder):
 def rule(function: Callable[..., Any]) -> Rule:
     """Mark a function as a policy's rule, written as its box: it asks for what it needs by the names of its arguments.
 
-    On arms it may ask for `seen` (see `Seen`), `feedback` (see `Feedback`), `rng`, a `numpy.random.Generator`, and `p`;
-    with contexts for `now` (see `Now`), `feedback`, `ridge` (see `Ridge`), `past` (see `Past`), `rng` and `p`. An
-    argument with a size as its annotation, such as `PerArm`, or with a named tuple of such, is its memory, zero at the
-    start: ``"K"`` is the number of arms, ``"d"`` the length of a context, ``"G"`` the number of groups, ``"T"`` the
-    horizon, and any other name a setting. All other arguments are settings, which the `Policy` is made with; one that
-    is to be a whole number says ``: int``.
+    On arms it may ask for `seen` (see `Seen`), `feedback` (see `Feedback`), `rng`, a `numpy.random.Generator`, `p`, and
+    `available`, 1 for each arm that is there and else 0; with contexts for `now` (see `Now`), `feedback`, `ridge` (see
+    `Ridge`), `past` (see `Past`), `rng` and `p`. An argument with a size as its annotation, such as `PerArm`, or with a
+    named tuple of such, is its memory, zero at the start: ``"K"`` is the number of arms, ``"d"`` the length of a
+    context, ``"G"`` the number of groups, ``"T"`` the horizon, and any other name a setting. All other arguments are
+    settings, which the `Policy` is made with; one that is to be a whole number says ``: int``. A rule that says
+    ``available=None`` is given None in games in which all arms are always there, so that absences cost nothing there.
 
     The rule either fills `p`, which arrives full of zeros, with the probability of playing each arm, or returns the one
     arm that it plays. It is plain Python: compiled where Numba can compile it, and otherwise interpreted, some hundred
@@ -190,6 +191,7 @@ class Learner(NamedTuple):
     selected: NDArray[np.int64]
     observed: NDArray[np.int64]
     total: Array
+    available: NDArray[np.int64]
     cursors: NDArray[np.int64]
     arms: NDArray[np.int64]
     rewards: Array
@@ -237,6 +239,7 @@ def ask(learner, p, t=0):
         learner.selected,
         learner.observed,
         learner.total,
+        learner.available,
         learner.cursors,
         learner.arms,
         learner.rewards,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlib import checks
 from fairlib.checks import NonNegative
-from fairlib.core import Bandit, BoundRule, Number, Result, arm_metrics
+from fairlib.core import Bandit, BoundRule, Number, PerArm, Result, arm_metrics, largest
 from fairlib.core.arms import earned
 
 __all__ = ["SharesResult", "SharedBandit", "shares_metrics"]
@@ -27,7 +27,7 @@ class SharesResult(Result):
     Parameters
     ----------
     r_regret : ndarray, shape (runs, R)
-        Regret against the best policy that keeps the guarantee (Definition 4).
+        Regret against the best policy that keeps the guarantee (Definition 4); nan where arms come and go.
     violation : ndarray, shape (runs, R)
         Largest whole number of plays, over arms and rounds so far, by which an arm was behind its share,
         :math:`\lfloor r_a t \rfloor - N_a(t)`; at most the tolerance if and only if the play was fair so far.
@@ -51,7 +51,7 @@ class SharesResult(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SharedBandit(Bandit):
-    """A game in which each arm is owed a share of the plays (Section 2).
+    """A game in which each arm is owed a share of the plays (Section 2), of the rounds in which it is there.
 
     Parameters
     ----------
@@ -83,10 +83,15 @@ class SharedBandit(Bandit):
     @cached_property
     def metrics(self) -> BoundRule:
         """What the game sums: the two measures of unfairness."""
+        if self.available:
+            return arm_metrics(shares_there, shares=self.shares, means=self.arms.means)
         return arm_metrics(shares_metrics, shares=self.shares)
 
     def result(self, rounds: Any, selected: Any, reward: Any, sums: Mapping[str, NDArray[np.float64]]) -> Result:
         """Read off what a policy earned and lost, as `Bandit.result` does, with the r-regret."""
+        if self.available:
+            kept = {name: each for name, each in sums.items() if name != "there"}
+            return super().result(rounds, selected, reward, {**kept, "r_regret": np.full(reward.shape, np.nan)})
         quota = np.floor(np.outer(rounds, np.asarray(self.shares)) + 1e-9) - self.tolerance
         gaps = self.arms.means.max() - self.arms.means
         beyond = earned(selected - np.maximum(0, quota), gaps)
@@ -98,6 +103,16 @@ def shares_metrics(shares, t, selected, violation: Number, deficit: Number):
     for a in range(selected.size):
         owed = shares[a] * t
         violation[0] = max(violation[0], math.floor(owed + 1e-9) - selected[a])  # 0.29 * 100 is a hair below 29
+        deficit[0] = max(deficit[0], owed - selected[a])
+
+
+def shares_there(shares, means, selected, available, violation: Number, deficit: Number, there: PerArm, best: Number):
+    """Keep the same of the rounds in which each arm was there; sum what the best arm that is there would pay."""
+    best[0] += means[largest(means, available)]
+    for a in range(selected.size):
+        there[a] += available[a]
+        owed = shares[a] * there[a]
+        violation[0] = max(violation[0], math.floor(owed + 1e-9) - selected[a])
         deficit[0] = max(deficit[0], owed - selected[a])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from fairlib import checks
 from fairlib.baselines.classic import ucb1
 from fairlib.checks import Horizon, NonNegative, OpenProbability, Positive, PositiveInt, PositiveScale, checked
-from fairlib.core import ContextPolicy, Number, PerArm, Policy, ask, dot, largest, of_one_play, rule, width
+from fairlib.core import ContextPolicy, Number, PerArm, Policy, ask, dot, helper, largest, of_one_play, rule, width
 from fairlib.shares.game import Shares, _below_one_in_k, _one_an_arm
 
 __all__ = [
@@ -32,12 +32,23 @@ __all__ = [
 ]
 
 
+@helper
+def rounds_there(a: int, t: int, away: Any, available: Any) -> Any:
+    """Return in how many rounds before t an arm was there; count in `away` those in which it was not."""
+    if available is None:
+        return t - 1
+    before = t - 1 - away[a]
+    away[a] += 1 - available[a]
+    return before
+
+
 @rule
-def fair_learn_rule(shares, tolerance, learner, seen, p):
+def fair_learn_rule(shares, tolerance, learner, seen, away: PerArm, p, available=None):
     """Serve the arm that is furthest behind its share; while none is, play what the learner says."""
     for a in range(p.size):
-        p[a] = shares[a] * (seen.t - 1) - seen.selected[a]  # line 1: how far each is behind
-    a = largest(p)
+        there = rounds_there(a, seen.t, away, available)
+        p[a] = shares[a] * there - seen.selected[a]  # line 1: how far each is behind
+    a = largest(p, available)
     return a if p[a] > tolerance else ask(learner, p)  # line 2
 
 
@@ -177,7 +188,7 @@ def t_fair_ucb(shares: Shares, horizon: Horizon) -> Policy:
 
 
 @rule
-def lfg_rule(eta, shares, seen, queue: PerArm, before: PerArm, p):
+def lfg_rule(eta, shares, seen, queue: PerArm, before: PerArm, p, available=None):
     """Play the arm of the longest queue, plus eta times its upper bound."""
     width = 1.5 * math.log(seen.t)
     for a in range(p.size):
@@ -188,7 +199,7 @@ def lfg_rule(eta, shares, seen, queue: PerArm, before: PerArm, p):
         n = seen.observed[a]
         bound = min(seen.total[a] / n + math.sqrt(width / n), 1.0) if n > 0 else 1.0
         p[a] = queue[a] + eta * bound
-    return largest(p)
+    return largest(p, available)
 
 
 @checked

@@ -386,7 +386,7 @@ FAULT = "The rule must return probabilities in [0, 1] that sum to 1, or an arm t
 BAD = {
     "def mine(p):\n    return [0]": "Line 2 of your rule: a list, which it does not know.",
     "def mine(p):\n    x = max([a for a in p])\n    return 0": "Line 2 of your rule: max of one thing: write the loop.",
-    "def mine(q, p):\n    return 0": "Line 1 of your rule: 'q' is not known: a rule may ask for seen, feedback, rng, p",
+    "def mine(q, p):\n    return 0": "Line 1 of your rule: 'q' is not known: a rule may ask for seen, available,",
     "def mine(seen, p):\n\n    return seen.count[0]": "Line 3 of your rule: 'count', which Seen has not;",
     "def mine(p:\n    return 0": "Line 1 of your rule: '(' was never closed.",
     "def mine(p):\n    return 0.5": "Line 1 of your rule: a rule must return an arm, a whole number, or nothing after",
