@@ -1,10 +1,13 @@
 """Arms that come and go: every engine alike, refusals in sentences, and the promise kept whatever comes."""
 
+import sqlite3
+from contextlib import closing
 from fractions import Fraction
 from typing import Any
 
 import js_engine
 import numpy as np
+import pandas as pd
 import pytest
 
 import fairlib as fl
@@ -13,6 +16,7 @@ from fairlib.core import arm_metrics, ask, largest
 from fairlib.delays import SemiBandit
 from fairlib.merit import exponential
 from fairlib.pages import scripts
+from fairlib.player import Monitor
 
 MEANS, STEEP = [0.9, 0.6, 0.5, 0.2], exponential(4)
 SHIFTS = [[1, 1, 0, 1], [0, 1, 1, 0], [1, 0, 0, 1], [0, 0, 0, 1]]
@@ -216,6 +220,137 @@ def test_what_is_said_of_who_is_there_is_checked():
 
     with pytest.raises(ValueError, match="each 1, all others 0; in round 1 of run 0"):
         fl.simulate(fl.Bandit(arms, available=fl.Available(strange)), fl.uniform(), 10)
+
+
+# Logs and players ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_player_that_is_told_who_is_there_plays_as_the_game_does(name):
+    player = fl.Player(POLICIES[name], 4, seed=3)
+    for step in fl.trace(games(WHO["chance"])["rewards"], POLICIES[name], 120, seed=3):
+        choice = player.choose(available=np.flatnonzero(step.available))
+        assert (choice.arms, choice.chances) == (tuple(step.played), tuple(step.p[step.played]))
+        player.observe(choice.round, step.rewards[0])
+
+
+def test_arms_join_and_retire_in_the_journal_and_its_log_says_who_was_there(tmp_path):
+    rng, policy, path = np.random.default_rng(53), shares.fair_learn(fl.epsilon_greedy(0.5), [0.2] * 4), tmp_path / "x"
+
+    def opened():
+        return fl.Player(policy, ["tea", "milk"], capacity=4, seed=5, journal=path)
+
+    player, moves = opened(), {50: "join cocoa", 300: "retire tea", 400: "join water", 500: "join tea"}
+    monitor, away = Monitor([0.2] * 4, 1), Monitor([0.2] * 4, 1)
+    for t in range(1, 601):
+        if t in moves:
+            what, arm = moves[t].split()
+            getattr(player, what)(arm)
+            player.close()
+            player = opened()
+        there = ["milk", "cocoa"] if t % 9 == 0 and t > 50 else None
+        choice = player.choose(available=there)
+        player.observe(t, float(rng.random() < 0.5))
+        names = ["tea", "milk", "cocoa", "water"]
+        present = {"milk", *["tea"] * (not 300 <= t < 500), *["cocoa"] * (t >= 50), *["water"] * (t >= 400)}
+        here = sorted(names.index(each) for each in (there or present))
+        monitor.see([names.index(choice.arms[0])], here)
+        away.see([names.index(choice.arms[0])])
+    assert (monitor.kept, away.kept) == (True, False)
+    assert np.array_equal(fl.Player.load(path, policy).seen.selected, player.seen.selected)
+    with closing(sqlite3.connect(path)) as db:
+        log = fl.Log(pd.read_sql("SELECT * FROM rounds", db), arms=names)
+    found = ["".join(map(str, row.astype(int))) for row in log.available[[48, 49, 53, 299, 499]]]
+    assert found == ["1100", "1110", "0110", "0110", "1111"]
+
+
+def shop(n=20_000):
+    """Return a log in which the second of two arms is there in the second half, and a target that knows it."""
+    rng, half = np.random.default_rng(0), np.arange(n) >= n // 2
+    arm = (half & (rng.random(n) < 0.5)).astype(int)
+    paid = (rng.random(n) < np.array([0.2, 0.6])[arm]).astype(int)
+    who = [[0, 1] if each else [0] for each in half]
+    table = {"arm": arm, "reward": paid, "propensity": np.where(half, 0.5, 1.0), "available": who}
+    return table, np.where(half[:, None], [0.5, 0.5], [1.0, 0.0])
+
+
+def test_logs_whose_arms_come_and_go_are_evaluated_and_replayed_among_those_there():
+    table, target = shop()
+    found = fl.evaluate(table, target)
+    assert not found.warnings
+    assert found.arms[1].low < 0.6 < found.arms[1].high
+    fair = exposure.ExposureBandit(fl.bernoulli([0.2, 0.6]), merit=STEEP).optimal
+    regret = found.fairness(STEEP)
+    assert regret.low <= np.abs(fair - 0.5).sum() / 2 <= regret.high < regret.low + 0.1
+    blind = fl.evaluate({name: each for name, each in table.items() if name != "available"}, target)
+    assert "arms could not always be drawn" in blind.warnings[0]
+    assert blind.fairness(STEEP).low > regret.high
+    with pytest.raises(
+        ValueError, match="target must play arms that are there, row by row, and in row 0 of log it does"
+    ):
+        fl.evaluate(table, [0.5, 0.5])
+    for policy in (fl.ucb1(), POLICIES["epsilon"], fl.uniform().replace(interpret=True)):
+        result = fl.replay(table, policy, least=0.5)
+        assert len(result.events) == pytest.approx(10_000, abs=4 * np.sqrt(5_000))
+        assert all(
+            p[1] == 0 for p, event in zip(result.probabilities, result.events, strict=True) if len(event.available) < 2
+        )
+    with pytest.raises(ValueError, match=f"policy 'FairX-UCB' {ASKS}"):
+        fl.replay(table, exposure.fairx_ucb(STEEP, 0.5), least=0.5)
+    with pytest.raises(ValueError, match=r"play no arm that is not there; in round \d+ it did not"):
+        fl.replay(table, fl.Policy("second", lambda available, p: 1), least=0.5)
+
+
+def test_the_column_of_who_was_there_is_read_and_checked():
+    rows = [("tea", {"tea", "milk"}), ("milk", '["milk"]'), ("milk", None)]
+    table = [{"arm": arm, "reward": 1, "propensity": 0.5, "here": who} for arm, who in rows]
+    log = fl.Log(table, {"available": "here"})
+    assert log.arms == ("milk", "tea")
+    assert log.available.tolist() == [[True, True], [True, False], [True, True]]
+    assert fl.Log([{"arm": 0, "reward": 1, "propensity": 1, "available": [0, 3]}]).arms == (0, 1, 2, 3)
+    for who, arms, message in (
+        (["tea"], None, r"with the one that was played, 'milk', not \{'tea'\} \(row 1\)"),
+        (["milk", "rum"], ["tea", "milk"], "available of log must be arms of"),
+        (7, None, r"available of log must be a list of arms, not 7 \(row 1\)"),
+        ("rum", None, "available of log must be a list of arms, not 'rum'"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            fl.Log([table[0], {**table[1], "here": who}], {"available": "here"}, arms=arms)
+    with pytest.raises(TypeError, match="arms must be given, as their names in log are not all texts"):
+        fl.Log([{"arm": 0, "reward": 1, "propensity": 1, "available": [0, "rum"]}])
+
+
+@pytest.mark.parametrize(
+    ("policy", "does", "message"),
+    [
+        (
+            fl.ucb1(),
+            lambda player: player.join("rum"),
+            "arm must be one of those that have joined, as all 2 places are",
+        ),
+        (fl.ucb1(), lambda player: player.join("tea"), "arm must be one that is not there, unlike 'tea'"),
+        (fl.ucb1(), lambda player: player.retire("rum"), "arm must be one that is there, unlike 'rum'"),
+        (
+            fl.uniform(2),
+            lambda player: player.retire("tea"),
+            "arm must not be one of the last 2, as so many are played",
+        ),
+        (fl.uniform(2), lambda player: player.choose(available=["tea"]), "available must be at least 2 of"),
+        (fl.ucb1(), lambda player: player.choose(available=["tea", "rum"]), "available must be at least 1 of"),
+        (
+            fl.ucb1(),
+            lambda player: [player.retire("tea"), player.join("tea"), player.retire("tea")],
+            "wait for the next",
+        ),
+        (exposure.fairx_ucb(STEEP, 0.5), lambda player: player.retire("tea"), ASKS),
+        (exposure.fairx_ucb(STEEP, 0.5), lambda player: player.choose(available=["tea"]), ASKS),
+    ],
+)
+def test_what_a_player_is_told_of_who_is_there_is_checked(policy, does, message):
+    player = fl.Player(policy, ["tea", "milk"])
+    with pytest.raises(ValueError, match=message):
+        does(player)
+    assert player.choose().round == 1
 
 
 # The promise ---------------------------------------------------------------------------------------------------------

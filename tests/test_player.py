@@ -126,7 +126,7 @@ def test_two_processes_killed_twenty_times_at_work_lose_and_double_nothing(tmp_p
     assert (run.returncode, run.stderr) == (0, "")
     said, rows = [line.split() for line in run.stdout.splitlines()], log(path)
     choices = {row[2]: (row[3], row[4]) for row in rows if row[1] == "choice"}
-    rewards = {row[2]: row[7] for row in rows if row[1] == "reward"}
+    rewards = {row[2]: row[8] for row in rows if row[1] == "reward"}
     assert len(choices) + len(rewards) == len(rows)  # nothing twice
     assert list(choices) == list(range(1, len(choices) + 1))
     told = [(int(each[1]), (int(each[2]), float(each[3]))) for each in said if each[0] == "choice"]
@@ -137,7 +137,7 @@ def test_two_processes_killed_twenty_times_at_work_lose_and_double_nothing(tmp_p
     assert all(choices[t] == choice for t, choice in told)
     assert all(rewards[t] == reward for t, reward in heard)
     undisturbed = Player(fl.epsilon_greedy(0.3), 4, seed=7)
-    for _, what, t, arm, chance, _, _, reward in rows:
+    for _, what, t, arm, chance, *_, reward in rows:
         if what == "choice":
             assert undisturbed.choose() == (t, (arm,), (chance,))
         else:

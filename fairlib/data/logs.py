@@ -37,7 +37,8 @@ class Log:
     columns : mapping of str to str, optional
         Your names of the columns, where they differ: ``{"arm": "item_id", "reward": "click"}``. The log needs `arm`,
         `reward` and `propensity`, the probability with which this arm was drawn in this row. `features`, of shape
-        (K, d), are the contexts of all arms. Other columns stay.
+        (K, d), are the contexts of all arms. `available` says which arms were there, if they come and go: a list or a
+        set of arms, or a list as JSON; where it is empty, all were. Other columns stay.
     arms : int or list, optional
         The arms: their number K, if they are called 0, 1, ..., or their names, in the order of a target's
         probabilities. By default the names that are met, sorted, if they are texts.
@@ -51,6 +52,8 @@ class Log:
         The rows by the log's own names; `arm` is the place of the arm in `arms`.
     arms : tuple or None
         The arms, or None if they are numbers and nobody said how many.
+    available : ndarray of bool, shape (n, K), or None
+        Which arms were there in each row; None if there is no such column.
     dropped : int
         How many rows were dropped.
 
@@ -110,8 +113,10 @@ class Log:
             raise ValueError("log must have a row that lacks nothing, and has none")
         self.dropped = int((~there).sum())
         self.table: pd.DataFrame = (frame[there] if self.dropped else frame).reset_index(drop=True)
-        self.arms = _listed(arms, self.table["arm"])
+        who = [_who(cell, row) for row, cell in enumerate(self.table.get("available", ()))]
+        self.arms = _listed(arms, self.table["arm"], {arm for each in who for arm in each or ()})
         self.table["arm"] = _places(self.table["arm"], self.arms)
+        self.available: Any = _matrix(who, self.arms, self.table["arm"]) if any(who) else None
         for name, most in (("reward", math.inf), ("propensity", 1 + 1e-9)):
             numbers, above = _as_floats(self.table[name]), -math.inf if name == "reward" else 0.0
             self.table[name] = checks.vector(f"{name} of log", numbers, high=most, above=above, each="row")
@@ -203,10 +208,39 @@ def _as_floats(column: Any) -> Any:
     return cells.astype(np.float64) if decimals else cells
 
 
-def _listed(arms: Any, met: Any) -> tuple[Any, ...] | None:
+def _who(cell: Any, row: int) -> frozenset[Any] | None:
+    """Return the arms that a row says are there, or None if it does not say."""
+    try:
+        cell = json.loads(cell) if isinstance(cell, str) else cell
+        return None if cell is None or cell != cell else frozenset(cell)
+    except (TypeError, ValueError):
+        raise TypeError(f"available of log must be a list of arms, not {checks.shown(cell)} (row {row})") from None
+
+
+def _matrix(there: list[Any], arms: tuple[Any, ...] | None, played: Any) -> Any:
+    """Return which arms are there, row by row: those that are named, or all."""
+    if arms is None:
+        raise TypeError("arms must be given, as their names in log are not all texts, nor all whole numbers")
+    known = {name: place for place, name in enumerate(arms)}
+    made = np.array([each is None for each in there])[:, None] | np.zeros((1, len(arms)), bool)
+    for row, (each, arm) in enumerate(zip(there, played, strict=True)):
+        if each is not None and not (each <= known.keys() and arms[arm] in each):
+            raise ValueError(
+                f"available of log must be arms of {checks.shown(list(arms))} with the one that was played, "
+                f"{arms[arm]!r}, not {checks.shown(set(each))} (row {row})"
+            )
+        made[row, [known[name] for name in each or ()]] = True
+    return made
+
+
+def _listed(arms: Any, met: Any, there: set[Any]) -> tuple[Any, ...] | None:
     """Return the names of the arms, or None if they are numbers and nobody said how many."""
     if arms is None:
-        return tuple(sorted(set(met))) if all(isinstance(each, str) for each in met) else None
+        names = [*met, *there]
+        if all(isinstance(each, str) for each in names):
+            return tuple(sorted(set(names)))
+        whole = there and all(isinstance(each, int | np.integer) and each >= 0 for each in names)
+        return tuple(range(max(names) + 1)) if whole else None
     return checks.arm_names("arms", arms)
 
 

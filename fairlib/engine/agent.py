@@ -37,7 +37,7 @@ class Agent:
         k = sizes["K"]
         self.params, self.state, self.p = self.bound_rule.numbers(sizes), self.bound_rule.state(sizes), np.zeros(k)
         self.selected, self.observed, self.total = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
-        self.available = np.ones(k, np.int64)
+        self.available, self._told = np.ones(k, np.int64), False
         self.contextual, self.history = isinstance(policy, ContextPolicy), policy.bound_rule.asks("past")
         if isinstance(policy, ContextPolicy):
             self.ridge = fresh_ridge(policy.ridge, sizes["d"])
@@ -57,6 +57,13 @@ class Agent:
         """The rule's memory, by name; it changes with the agent."""
         return self.bound_rule.memory(self.state, self.sizes)
 
+    def meet(self, available: Any) -> None:
+        """Say which arms are there, 1 for each and else 0, from now on; refuse a policy that does not ask."""
+        self.available[:] = available
+        if not (self._told or self.available.all()):  # once arms were away, the rule is always told who is there
+            bound, name = self.policy.where_arms_come_and_go(), f"the rule of {self.policy.name!r}"
+            self.rule, self._told = bound.interpreted if self.policy.interpret else bound.ready(name, 4), True
+
     def choose(self, t: int, rng: Generator, contexts: Any = None, groups: Any = None) -> NDArray[np.int64]:
         """Return the arms that the policy plays in a round; `p` then has the probability of each arm."""
         arm = self.ask(t, rng, contexts, groups)
@@ -64,16 +71,16 @@ class Agent:
 
     def select_arms(self, t: int, arm: int, u: float) -> NDArray[np.int64]:
         """Return the arms that an answer of the rule means, with a uniform number where the answer is `p`."""
-        plays = self.policy.plays
+        plays, chosen = self.policy.plays, np.array([arm])
         if arm == -1:
             chosen = np.zeros(plays, np.int64)
-            if selector()(self.p, u, chosen):
-                return chosen
-        elif plays == 1 and 0 <= arm < self.p.size:
+            fit = selector()(self.p, u, chosen)
+        elif fit := plays == 1 and 0 <= arm < self.p.size:
             self.p[:] = 0.0
             self.p[arm] = 1.0
-            return np.array([arm])
-        raise wrong_probabilities(self.policy, f"round {t}")
+        if fit and not self.p[self.available == 0].any():
+            return chosen
+        raise wrong_probabilities(self.policy, f"round {t}", not self.available.all())
 
     def ask(self, t: int, rng: Generator | None, contexts: Any = None, groups: Any = None) -> int:
         """Ask the rule, as `choose` does; return the arm that it names, or -1 if it filled `p`."""

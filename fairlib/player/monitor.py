@@ -61,16 +61,18 @@ class Monitor:
         self.shares: NDArray[np.float64] = np.asarray(shares)
         self.tolerance, self.rounds = tolerance, 0
         arms = self.shares.size
-        self.plays = np.zeros(arms, np.int64)
+        self.plays, self._there = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
         self._behind, self._in_round = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
 
-    def see(self, arms: Iterable[int]) -> list[int]:
+    def see(self, arms: Iterable[int], available: Iterable[int] | None = None) -> list[int]:
         """Count a round.
 
         Parameters
         ----------
         arms : iterable of int
             The arms that were played in it, such as the `arms` of a `Choice`.
+        available : iterable of int, optional
+            The arms that were there, by default all: an arm is promised its share of the rounds in which it is there.
 
         Returns
         -------
@@ -80,7 +82,7 @@ class Monitor:
         Raises
         ------
         TypeError, ValueError
-            If the arms are not different whole numbers from 0 to K - 1; then the round is not counted.
+            If the arms are not different whole numbers from 0 to K - 1 that were there; then the round is not counted.
 
         Examples
         --------
@@ -92,9 +94,14 @@ class Monitor:
         played = checks.integers("arms", arms, 0, self.shares.size - 1)
         if len(set(played)) < len(played):
             raise ValueError(f"arms must be different, not {checks.shown(played)}")
+        there = range(self.plays.size) if available is None else available
+        here = checks.integers("available", there, 0, self.shares.size - 1)
+        if not {*played} <= {*here}:
+            raise ValueError(f"available must have the arms that were played, {played}, not {checks.shown(here)}")
         self.rounds += 1
         self.plays[played] += 1
-        behind = np.floor(self.shares * self.rounds + _ROUNDING).astype(np.int64) - self.plays
+        self._there[here] += 1
+        behind = np.floor(self.shares * self._there + _ROUNDING).astype(np.int64) - self.plays
         self._in_round[behind > self._behind] = self.rounds
         self._behind = np.maximum(self._behind, behind)
         return np.flatnonzero(~self._within(behind)).tolist()

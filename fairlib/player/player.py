@@ -36,17 +36,19 @@ BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS made (how TEXT NOT NULL);  -- the arguments of the player, as JSON
 CREATE TABLE IF NOT EXISTS log (
     id INTEGER PRIMARY KEY,  -- the order in which it happened
-    what TEXT NOT NULL,      -- 'choice' or 'reward'
+    what TEXT NOT NULL,      -- 'choice', 'reward', 'join' or 'retire'
     round INTEGER NOT NULL,
     arm NOT NULL,            -- its number or name; a choice of several arms has a row for each
     chance REAL,             -- with which the arm was chosen
     contexts TEXT,           -- of a choice, as JSON, as are the groups
     members TEXT,
+    available TEXT,          -- the arms that were there, as JSON; empty if none was away
     reward REAL,
     UNIQUE (round, arm, what)
 );
 CREATE VIEW IF NOT EXISTS rounds AS
-    SELECT choice.round, choice.arm, choice.chance AS propensity, choice.contexts AS features, feedback.reward
+    SELECT choice.round, choice.arm, choice.chance AS propensity, choice.contexts AS features, choice.available,
+           feedback.reward
     FROM log AS choice
     LEFT JOIN log AS feedback
         ON feedback.round = choice.round AND feedback.arm = choice.arm AND feedback.what = 'reward'
@@ -97,6 +99,8 @@ class Player:
     arms : int or list, optional
         Number of arms K, or their names, by which they are then called throughout; needed unless the policy is made for
         some number.
+    capacity : int, optional
+        How many arms there can be, if more may `join`; then it is K. The policy must ask which arms are there.
     dimension : int, optional
         Length d of a context; needed where arms have contexts, unless the policy is made for some length.
     groups : int
@@ -131,8 +135,8 @@ class Player:
     connection to SQLite does not survive a fork.
 
     The table `log` of the journal is only ever added to. Its view `rounds` has a row for each arm that was chosen, with
-    the columns that `fairlib.Log` reads: `round`, `arm`, `propensity`, `features` as JSON, and `reward`,
-    empty if it was not observed.
+    the columns that `fairlib.Log` reads: `round`, `arm`, `propensity`, `features` and `available` as JSON, and
+    `reward`, empty if it was not observed.
 
     The seed and the journal together give all choices to come, so at work the seed must be secret, and 0 is not.
 
@@ -169,6 +173,7 @@ class Player:
         policy: AnyPolicy,
         arms: int | Sequence[str | float] | None = None,
         *,
+        capacity: int | None = None,
         dimension: int | None = None,
         groups: int = 1,
         horizon: int | None = None,
@@ -182,9 +187,14 @@ class Player:
         self.plays, self.rewards = policy.plays, _range(rewards)
         names = None if arms is None else checks.arm_names("arms", arms)
         number = len(names) if names else None
+        if capacity is not None:
+            number = checks.integer("capacity", capacity, number or 1)
         self._sizes = sizes = _sizes(policy, number, dimension, groups, horizon, self.rewards)
         numbered = tuple(range(sizes["K"]))
-        self._names: tuple[Any, ...] = names or numbered
+        self._names: list[Any] = list(names or numbered)
+        self._there = np.repeat([1, 0], [len(self._names), sizes["K"] - len(self._names)])
+        if not self._there.all():
+            policy.where_arms_come_and_go()
         self._places = {each: place for place, each in enumerate(self._names)}
         self.arms, self.horizon = sizes["K"], sizes.get("T")
         bound = policy.bound_rule
@@ -196,7 +206,8 @@ class Player:
         self._lock = threading.RLock()
         self._read = 0  # the last row of the journal that has been played
         made: dict[str, Any] = {
-            "arms": self.arms if self._names == numbered else list(self._names),
+            "arms": self.arms if self._names == list(numbered) else self._names.copy(),
+            "capacity": self.arms if capacity else None,
             "dimension": sizes.get("d"),
             "groups": sizes.get("G", 1),
             "horizon": self.horizon,
@@ -206,7 +217,12 @@ class Player:
         }
         self._open(None if journal is None else checks.path("journal", journal).absolute(), made)
 
-    def choose(self, contexts: ArrayLike | None = None, groups: ArrayLike | None = None) -> Choice:
+    def choose(
+        self,
+        contexts: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        available: Iterable[str | float] | None = None,
+    ) -> Choice:
         """Choose the arms of the next round.
 
         Parameters
@@ -215,6 +231,8 @@ class Player:
             The context of each arm, where arms have contexts.
         groups : array_like of int, shape (K,), optional
             The group of each arm, 0, 1, ...; all in group 0 if left out.
+        available : list, optional
+            The arms that are there in this round, by default all that have joined and not retired.
 
         Returns
         -------
@@ -225,7 +243,8 @@ class Player:
         ------
         TypeError, ValueError
             If the contexts are missing, not wanted or don't fit, the horizon is over, the policy remembers every round
-            and has not observed the last one, or its rule gives no probabilities. In each case nothing has changed.
+            and has not observed the last one, or does not ask which arms are there where some are not, or its rule
+            gives no probabilities. In each case nothing has changed.
         sqlite3.Error
             If the journal can't be written; then nothing has changed, either.
 
@@ -252,9 +271,12 @@ class Player:
                     )
             elif contexts is not None or groups is not None:
                 raise TypeError(f"contexts and groups must be left out: policy {self.policy.name!r} takes none")
+            there = self._present(available)
+            who = None if there.all() else [self._names[place] for place in np.flatnonzero(there)]
             texts = [None if each is None else json.dumps(each.tolist()) for each in (shown, members)]
+            texts.append(None if who is None else json.dumps(who))
             with self._unless_it_fails():
-                choice = self._choose(shown, members)
+                choice = self._choose(shown, members, there)
                 pairs = zip(choice.arms, choice.chances, strict=True)
                 self._write(("choice", t, arm, chance, *texts, None) for arm, chance in pairs)
             self._record(choice, shown, members)
@@ -309,8 +331,96 @@ class Player:
                 raise ValueError(
                     f"arm must be one of round {round} that waits for feedback ({left}), not {checks.shown(arm)}"
                 )
-            self._write([("reward", round, which, None, None, None, value)])
+            self._write([("reward", round, which, None, None, None, None, value)])
             self._learn(round, which, value)
+
+    def join(self, arm: str | float) -> None:
+        """Let an arm join, a new one while there is room, or one that had retired: with all that is known of it.
+
+        Parameters
+        ----------
+        arm : int, str or float
+            The arm.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the arm is there, or all places are taken, or the policy does not ask which arms are there.
+        sqlite3.Error
+            If the journal can't be written. In each case nothing has changed.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> player = fl.Player(fl.ucb1(), arms=["tea"], capacity=2)
+        >>> player.observe(player.choose().round, 1.0)
+        >>> player.join("coffee")
+        >>> player.choose().arms
+        ('coffee',)
+        """
+        self._come_or_go("join", arm)
+
+    def retire(self, arm: str | float) -> None:
+        """Let an arm leave: it is not chosen until it joins again. Its rewards may still be observed.
+
+        Parameters
+        ----------
+        arm : int, str or float
+            The arm.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the arm is not there, or fewer would be left than are played, or the policy does not ask which are there.
+        sqlite3.Error
+            If the journal can't be written. In each case nothing has changed.
+
+        Examples
+        --------
+        >>> import fairlib as fl
+        >>> player = fl.Player(fl.uniform(), arms=["tea", "coffee"])
+        >>> player.retire("tea")
+        >>> player.choose()
+        Choice(round=1, arms=('coffee',), chances=(1.0,))
+        """
+        self._come_or_go("retire", arm)
+
+    def _come_or_go(self, what: str, arm: Any) -> None:
+        with self._turn():
+            (arm,) = checks.arm_names("arm", [arm])
+            here, asked = self._is_there(arm), "SELECT 1 FROM log WHERE round = ? AND arm = ? AND what = ?"
+            self.policy.where_arms_come_and_go()
+            if here == (what == "join"):
+                raise ValueError(f"arm must be one that {'is not' if here else 'is'} there, unlike {arm!r}")
+            if arm not in self._places and len(self._names) == self.arms:
+                raise ValueError(f"arm must be one of those that have joined, as all {self.arms} places are taken")
+            if here and self._there.sum() == self.plays:
+                raise ValueError(f"arm must not be one of the last {self.plays}, as so many are played")
+            if self._db.execute(asked, (self._t + 1, arm, what)).fetchone():
+                raise ValueError(f"arm {arm!r} must wait for the next round: it can {what} once in a round")
+            self._write([(what, self._t + 1, arm, None, None, None, None, None)])
+            self._move(what, arm)
+
+    def _move(self, what: str, arm: Any) -> None:
+        """Let an arm come or go that may."""
+        if arm not in self._places:
+            self._places[arm] = len(self._names)
+            self._names.append(arm)
+        self._there[self._places[arm]] = what == "join"
+
+    def _is_there(self, arm: Any) -> bool:
+        return arm in self._places and bool(self._there[self._places[arm]])
+
+    def _present(self, available: Any) -> NDArray[np.int64]:
+        """Return which arms are there in a round, 1 for each and else 0."""
+        if available is None:
+            return self._there
+        given, there = checks.arm_names("available", available), np.zeros(self.arms, np.int64)
+        if not all(map(self._is_there, given)) or len(given) < self.plays:
+            known = [self._names[place] for place in np.flatnonzero(self._there)]
+            raise ValueError(f"available must be at least {self.plays} of {known}, not {checks.shown(available)}")
+        there[[self._places[each] for each in given]] = 1
+        return there
 
     @property
     def waiting(self) -> dict[int, tuple[Any, ...]]:
@@ -441,17 +551,20 @@ class Player:
             found = list(group)
             if what == "choice":
                 self._choose_again(t, found)
-            else:
-                for row in found:
-                    self._learn(t, row[3], row[7])
+            for row in found:
+                if what == "reward":
+                    self._learn(t, row[3], row[8])
+                elif what != "choice":
+                    self._move(what, row[3])
             self._read = found[-1][0]
 
     def _choose_again(self, t: int, rows: list[Any]) -> None:
         """Play a round of the journal: the arms must be those that it has."""
         shown, members = (None if text is None else np.array(json.loads(text)) for text in rows[0][5:7])
+        there = self._present(None if rows[0][7] is None else json.loads(rows[0][7]))
         found = Choice(t, *zip(*(row[3:5] for row in rows), strict=True))
         with self._unless_it_fails():
-            choice = self._choose(shown, members)
+            choice = self._choose(shown, members, there)
             # The last bit of a probability may be another on another machine, which changes no history.
             if choice[:2] != found[:2] or not all(map(math.isclose, choice.chances, found.chances)):
                 raise ValueError(
@@ -463,7 +576,7 @@ class Player:
     def _write(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Write rows to the journal and commit them: once it returns they are on the disk."""
         numbered = [(id, *row) for id, row in enumerate(rows, self._read + 1)]
-        self._db.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?)", numbered)
+        self._db.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", numbered)
         self._db.execute("COMMIT")
         self._read += len(numbered)
 
@@ -477,8 +590,9 @@ class Player:
             self._agent, self._rng.bit_generator.state = before, state
             raise
 
-    def _choose(self, shown: NDArray[np.float64] | None, members: NDArray[np.int64] | None) -> Choice:
+    def _choose(self, shown: Any, members: Any, there: NDArray[np.int64]) -> Choice:
         """Ask the agent for the next round."""
+        self._agent.meet(there)
         arms = tuple(self._agent.choose(self._t + 1, self._rng, shown, members).tolist())
         p = self._agent.p.tolist()
         return Choice(self._t + 1, tuple([self._names[arm] for arm in arms]), tuple([p[arm] for arm in arms]))
@@ -498,7 +612,7 @@ class Player:
     def _waiting(self, first: int, last: int) -> dict[int, tuple[Any, ...]]:
         """Return the arms of some rounds that have a choice in the journal and no reward."""
         asked = (
-            "SELECT round, arm FROM log WHERE round BETWEEN ? AND ? "
+            "SELECT round, arm FROM log WHERE round BETWEEN ? AND ? AND what IN ('choice', 'reward') "
             "GROUP BY round, arm HAVING count(*) = 1 ORDER BY min(id)"
         )
         rows = self._db.execute(asked, (first, last))

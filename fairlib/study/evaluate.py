@@ -91,7 +91,7 @@ class Overlap(NamedTuple):
     arms : tuple of Estimate
         For each arm the mean of one over the propensity where it was played, and 0 elsewhere, with the standard error
         that it has if the arm could always be drawn. Then its expectation is 1; it is 0.5 for an arm that joined
-        half-way.
+        half-way. If the log says which arms were `available`, it is the mean over the rows in which the arm was.
     repeated : int
         How many rows are the same as an earlier one in all columns, in a log with a column that tells rows apart.
 
@@ -205,7 +205,7 @@ class Evaluation:
         That is :math:`\sum_a \lvert \pi^\star_a - q_a \rvert`, where the fair policy :math:`\pi^\star` plays each arm
         in proportion to the merit of its mean, and :math:`q` is the target; if the target differs from visit to visit,
         it is the mean over the visits. It is 0 for the fair policy, and close to 2 for one that plays only an arm of
-        hardly any merit.
+        hardly any merit. If the log says which arms were `available`, the fair policy is that among those there.
 
         Parameters
         ----------
@@ -243,19 +243,25 @@ class Evaluation:
                 np.array([arm.high for arm in self.arms]),
             )
         )
-        rows = np.atleast_2d(self.target)
+        target, value, nearest, farthest = np.atleast_2d(self.target), 0.0, 0.0, 0.0
+        who = np.ones((1, len(self.arms)), bool) if self.log.available is None else self.log.available
+        sets, of = np.unique(who, axis=0, return_inverse=True)
+        of = of.ravel()
+        for i, there in enumerate(sets):  # on rows with the same arms the fair policy is the same
+            rows = target[of == i][:, there] if len(target) == len(who) else target[:, there]
+            part, (fair, least, most) = float((of == i).mean()), (each[there] for each in (values, low, high))
 
-        def apart(shares: _Floats) -> _Floats:
-            distances: _Floats = np.abs(rows - shares).mean(axis=0)
-            return distances
+            def apart(shares: _Floats, rows: _Floats = rows) -> _Floats:
+                distances: _Floats = np.abs(rows - shares).mean(axis=0)
+                return distances
 
+            least, most = least / (least + most.sum() - most), most / (most + least.sum() - least)
+            value += part * float(apart(fair / fair.sum()).sum())
+            # Each arm's distance is convex in its fair share, with its least value at the median of the target's rows.
+            nearest += part * float(apart(np.clip(np.median(rows, axis=0), least, most)).sum())
+            farthest += part * float(np.maximum(apart(least), apart(most)).sum())
         known = all(arm.value == arm.value for arm in self.arms)
-        value = float(apart(values / values.sum()).sum()) if known else math.nan
-        least, most = low / (low + high.sum() - high), high / (high + low.sum() - low)
-        # Each arm's distance is convex in its fair share, with its least value at the median of the target's rows.
-        nearest = apart(np.clip(np.median(rows, axis=0), least, most)).sum()
-        farthest = np.maximum(apart(least), apart(most)).sum()
-        return Interval(value, math.nan, float(nearest), min(2.0, float(farthest)))
+        return Interval(value if known else math.nan, math.nan, nearest, min(2.0, farthest))
 
     def frame(self) -> "pd.DataFrame":
         """Return what is known of each arm as a table.
@@ -336,8 +342,9 @@ def evaluate(
     Parameters
     ----------
     log : Log, or what `Log` takes
-        The log, in the order of time. If there is a column `round`, a round may have one row only (with
-        ``by="round"``, one for each arm); if it or a column `timestamp` is there, DR asks that it does not fall.
+        The log, in the order of time. Its column `available`, if there is one, says which arms were there. If there is
+        a column `round`, a round may have one row only (with ``by="round"``, one for each arm); if it or a column
+        `timestamp` is there, DR asks that it does not fall.
     target : array_like, shape (K,) or (n, K), or dict
         Probability with which the target plays each arm: the same in every row of the log, or row by row; or a dict of
         the same for each row, by the names of the arms.
@@ -399,6 +406,10 @@ def evaluate(
     weights = q[np.arange(number), read.arm] / read.propensity
     if not weights.any():
         raise ValueError("target must play some arm that the log played in that visit, and does in none")
+    there = np.full(arms, number) if log.available is None else log.available.sum(axis=0)
+    if log.available is not None and (absent := (q > _OFF) & ~log.available).any():
+        row = int(np.argmax(absent.any(axis=1)))
+        raise ValueError(f"target must play arms that are there, row by row, and in row {row} of log it does not")
     plays, exposure = np.bincount(read.arm, minlength=arms), q.mean(axis=0)
     paid = _Paid.of(read.reward)
     means, drawn, least = [], [], np.full(arms, read.propensity.min())
@@ -407,8 +418,8 @@ def evaluate(
         if rows.size:
             least[arm] = read.propensity[rows].min()
         means.append(_interval(scale * read.reward[rows], scale, visit, 1 - (1 - level) / arms, paid, 1 / least[arm]))
-        mean = float(scale.sum()) / number
-        drawn.append(Estimate(mean, math.sqrt(float(scale @ scale) / mean) / number if mean else math.nan))
+        mean = float(scale.sum()) / max(there[arm], 1)
+        drawn.append(Estimate(mean, math.sqrt(float(scale @ scale) / mean) / there[arm] if mean else math.nan))
     base, total, most = np.ones(number), weights * read.reward, None
     if method == "dr":
         of_target, of_arm = _models(read, q)

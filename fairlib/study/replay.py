@@ -10,6 +10,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -91,7 +92,8 @@ def replay(
         The policy. The arms of an `Event` are the articles of its pool; articles come and go, so a `Policy` is shown
         the counts and rewards of those in the pool, whatever their places in it. If its settings depend on the number
         of arms, give a function that makes it for a number, such as ``lambda k: lfg(np.full(k, 0.5 / k), eta=10)``. A
-        `ContextPolicy` gets the contexts of `article_contexts` or the `features`, all in group 0.
+        `ContextPolicy` gets the contexts of `article_contexts` or the `features`, all in group 0. Where the log has a
+        column `available`, the policy must ask which arms are there.
     least : float, optional
         The smallest propensity that there could have been, known from how the log was made and not from what it shows;
         by default one over the number of arms, for a log that was drawn uniformly.
@@ -193,6 +195,7 @@ class _Visit(NamedTuple):
     played: int
     reward: float
     propensity: float
+    available: Any = None  # 1 for each arm that was there; None where all of them were
 
     @property
     def contexts(self) -> NDArray[np.float64]:
@@ -231,7 +234,9 @@ def _rows(log: Log, made_for: int | None, least: float | None) -> Iterator[_Visi
         said = f"{least:g}" if least else f"one in {number}, as by default arms were drawn evenly"
         raise ValueError(f"propensity of log must be at least the least that there could be, {said}, not {lowest:g}")
     arms = tuple(range(number))
-    return (_Visit(row, arms, row.arm, row.reward, row.propensity) for row in table.itertuples(index=False))
+    who = repeat(None) if log.available is None else log.available
+    pairs = zip(table.itertuples(index=False), who, strict=False)
+    return (_Visit(row, arms, row.arm, row.reward, row.propensity, there) for row, there in pairs)
 
 
 class _Player:
@@ -261,6 +266,8 @@ class _Player:
             self.take_contexts(visit)
         if visit.articles != self.articles:
             self.begin_pool(t, visit.articles)
+        if visit.available is not None:
+            self.agent.meet(visit.available)
         self.asked = self.agent.copy() if self.remembers else self.agent
         return int(self.asked.choose(t, rng, self.contexts, self.groups)[0])
 
