@@ -15,21 +15,19 @@ from bs4 import BeautifulSoup
 from numpy.random import PCG64, Generator, SeedSequence
 
 import fairlib as fl
+from fairlib.core import share_out
 from fairlib.engine.agent import Agent, fresh_past
 from fairlib.merit import Merit
 
 
 @fl.rule
-def exp3(rate, feedback, gain: fl.PerArm, p):
+def exp3(rate, feedback, gain: fl.PerArm, p, available=None):
     """EXP3, which reads its feedback and remembers; chances below 0.01, as an altered file may hold, count as 0.01."""
     for i in range(feedback.size):
         gain[feedback.arm[i]] -= (1.0 - feedback.reward[i]) / max(feedback.chance[i], 0.01)
-    whole = 0.0
     for a in range(p.size):
         p[a] = math.exp(rate * gain[a])
-        whole += p[a]
-    for a in range(p.size):
-        p[a] /= whole
+    share_out(p, 1, available)
 
 
 def public() -> dict[str, Any]:

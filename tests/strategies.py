@@ -20,7 +20,9 @@ import fairlib as fl
 from fairlib import contexts as co
 from fairlib import delays as de
 from fairlib.core.arms import beta_draw, gaussian_draw
+from fairlib.exposure import ExposureBandit
 from fairlib.merit import Merit, clipped, exponential, power
+from fairlib.shares import SharedBandit
 
 FULL = os.environ.get("PROPERTIES") == "full"
 
@@ -61,10 +63,7 @@ class LawOf(NamedTuple):
 
 
 LAWS = {
-    "fixed": LawOf(
-        lambda arms: st.builds(de.fixed, rounds(arms)),
-        lambda has, mean, time: time >= has["rounds"],
-    ),
+    "fixed": LawOf(lambda arms: st.builds(de.fixed, rounds(arms)), lambda has, mean, time: time >= has["rounds"]),
     "geometric": LawOf(
         lambda arms: st.builds(de.geometric, numbers(0.02, 1, arms)),
         lambda has, mean, time: -math.expm1(-time / has["scale"]) if has["scale"] > 0 else time >= 1,
@@ -136,6 +135,18 @@ def longest(name: str) -> int:
     return 15 if entry.grows else 30 if name in zoo.WITH_CONTEXTS else 80
 
 
+COME_AND_GO = fl.Bandit, SharedBandit, ExposureBandit
+"""The games whose arms may come and go."""
+
+
+def may_come_and_go(game: Any, policy: Any) -> bool:
+    """Say whether arms may in a game, and a policy and each of its learners asks which arms are there."""
+    try:
+        return type(game) in COME_AND_GO and bool(policy.where_arms_come_and_go())
+    except ValueError:
+        return False
+
+
 @st.composite
 def plays(draw, name):
     """Draw a play of a policy of the zoo."""
@@ -143,4 +154,9 @@ def plays(draw, name):
     # Hypothesis begins with the least of everything: one round on arms that never pay. Too little for a sample of two.
     assume(seed > 0)
     game = draw(variants(zoo.game(draw(st.sampled_from(entry.games)))))
-    return Play(game, entry.make(game), draw(st.integers(1, longest(name))), seed)
+    policy = entry.make(game)
+    if may_come_and_go(game, policy) and draw(st.booleans()):
+        who = st.sets(st.integers(0, game.arms.means.size - 1), min_size=game.plays)
+        rows = [np.isin(range(game.arms.means.size), [*each]) for each in draw(st.lists(who, min_size=1, max_size=5))]
+        game = dataclasses.replace(game, available=np.array(rows, float))
+    return Play(game, policy, draw(st.integers(1, longest(name))), seed)

@@ -1,17 +1,20 @@
-"""Arms that come and go: every engine alike, refusals in sentences, and the promise kept whatever comes."""
+"""Arms that come and go: games, players, logs, and refusals in sentences."""
 
+import itertools
 import sqlite3
 from contextlib import closing
-from fractions import Fraction
-from typing import Any
+from dataclasses import replace
 
 import js_engine
 import numpy as np
 import pandas as pd
 import pytest
+import strategies
+import zoo
+from helpers import exp3, same
 
 import fairlib as fl
-from fairlib import delays, exposure, shares
+from fairlib import exposure, shares
 from fairlib.core import arm_metrics, ask, largest
 from fairlib.delays import SemiBandit
 from fairlib.merit import exponential
@@ -20,6 +23,8 @@ from fairlib.player import Monitor
 
 MEANS, STEEP = [0.9, 0.6, 0.5, 0.2], exponential(4)
 SHIFTS = [[1, 1, 0, 1], [0, 1, 1, 0], [1, 0, 0, 1], [0, 0, 0, 1]]
+GAME = fl.Bandit(fl.bernoulli(MEANS), available=SHIFTS)
+FAIR_UCB = shares.fair_ucb([0.2] * 4)
 
 
 def coming_and_going(leave, come, available, rng):
@@ -38,109 +43,44 @@ def hide_and_seek(selected, available, t):
     available[most] = available[other] = 1
 
 
-WHO = {
-    "table": SHIFTS,
-    "chance": fl.Available(coming_and_going, leave=0.3, come=0.4),
-    "adversary": fl.Available(hide_and_seek),
+# Games whose arms come and go by a table are among those of test_properties.py.
+@pytest.mark.parametrize("who", [fl.Available(coming_and_going, leave=0.3, come=0.4), fl.Available(hide_and_seek)])
+def test_who_is_there_may_be_drawn_and_every_engine_draws_alike(who):
+    game, horizon = fl.Bandit(fl.bernoulli(MEANS), available=who), 120
+    plain, steps = FAIR_UCB.replace(interpret=True), fl.trace(game, FAIR_UCB, horizon, seed=3)
+    each = [fl.simulate(game, policy, horizon, seed=3, rounds=range(1, 121)) for policy in (FAIR_UCB, plain)]
+    assert same(*each)
+    assert np.array_equal(each[0].selected[0], [step.selected for step in steps])
+    assert 0.3 < np.mean([step.available for step in steps]) < 0.8
+    best = sum(game.arms.means[step.available == 1].max() for step in steps)
+    assert each[0].regret[0, -1] == pytest.approx(best - steps[-1].selected @ MEANS)
+    (made,) = js_engine.evaluated(
+        js_engine.games(game, FAIR_UCB, horizon), f"[0].map({js_engine.RUN.replace('SEED', '3')})"
+    )
+    assert (made[0], made[1][-1]) == (0, steps[-1].selected.tolist())
+
+
+PLAYS = {
+    name: (zoo.game(zoo.ZOO[name].games[0]), zoo.ZOO[name].make(zoo.game(zoo.ZOO[name].games[0])))
+    for name in zoo.ON_ARMS
 }
-OWED = [0.25, 0.1, 0.2, 0.25]
-POLICIES = {
-    "uniform": fl.uniform(),
-    "epsilon": fl.epsilon_greedy(0.2),
-    "UCB1": fl.ucb1(),
-    "Thompson": fl.thompson_beta(),
-    "Thompson, normal": fl.thompson_gaussian(),
-    "FAIR-UCB": shares.fair_learn(fl.ucb1(), np.array(OWED) - 1e-9),
-    "LFG": shares.lfg([0.1, 0.1, 0.1, 0.2], 3.0),
-    "plug-in": exposure.fairx_eg(STEEP, 0.1),
-    "upper merit": exposure.upper_merit(STEEP, factor=2),
-    "upper merit, Chernoff": exposure.upper_merit_kl(STEEP, 4, 500),
-    "FairX-TS": exposure.fairx_ts(STEEP),
-    "FairX-TS, normal": exposure.fairx_ts_gaussian(STEEP),
-}
 
 
-def games(who):
-    arms = fl.bernoulli(MEANS)
-    return {
-        "rewards": fl.Bandit(arms, available=who),
-        "shares": shares.SharedBandit(arms, shares=OWED, available=who),
-        "merit": exposure.ExposureBandit(arms, merit=STEEP, available=who),
-    }
+@pytest.mark.parametrize("name", [name for name, play in PLAYS.items() if strategies.may_come_and_go(*play)])
+def test_where_all_arms_are_always_there_a_game_is_played_as_ever(name):
+    game, policy = PLAYS[name]
+    told = replace(game, available=np.ones((1, game.arms.means.size)))
+    one, other = (fl.simulate(each, policy, 500, seed=8, runs=2) for each in (game, told))
+    for each in {*vars(one)} & {"selected", "regret", "deficit", "fairness_regret"}:
+        np.testing.assert_allclose(getattr(one, each), getattr(other, each), atol=1e-9, err_msg=each)
 
 
-def plainly(game, steps):
-    """Return what a game sums, as its definitions say, in the plainest way."""
-    means = game.arms.means
-    best = [sum(sorted(means[step.available == 1])[-game.plays :]) for step in steps]
-    said = {"regret": sum(best) - sum(means[a] for step in steps for a in step.played)}
-    if isinstance(game, shares.SharedBandit):
-        there = np.cumsum([step.available for step in steps], axis=0)
-        played = np.array([step.selected for step in steps])
-        said["deficit"] = max(0, (there * game.shares - played).max())
-        said["violation"] = max(0, (np.floor(there * game.shares + 1e-9) - played).max())
-    if isinstance(game, exposure.ExposureBandit):
-        merits = [np.exp(4 * means) * step.available for step in steps]
-        short = np.array([each / each.sum() - step.p for each, step in zip(merits, steps, strict=True)])
-        said |= {"reward_regret": (short @ means).sum(), "fairness_regret": np.abs(short).sum()}
-    return said
-
-
-@pytest.mark.parametrize("who", WHO)
-@pytest.mark.parametrize("name", POLICIES)
-def test_only_arms_that_are_there_are_played_and_all_engines_agree(name, who):
-    policy = POLICIES[name]
-    for kind, game in games(WHO[who]).items():
-        horizon = 120
-        result = fl.simulate(game, policy, horizon, seed=3, rounds=range(1, horizon + 1))
-        plain = fl.simulate(game, policy.replace(interpret=True), horizon, seed=3, rounds=range(1, horizon + 1))
-        measures = {each: x for each, x in vars(result).items() if isinstance(x, np.ndarray) and each != "rounds"}
-        for each, x in measures.items():
-            np.testing.assert_allclose(x, getattr(plain, each), atol=1e-12, err_msg=each)
-        steps = fl.trace(game, policy, horizon, seed=3)
-        assert np.array_equal(steps[-1].selected, result.selected[0, -1])
-        assert all(step.available[step.played] == 1 and not step.p[step.available == 0].any() for step in steps)
-        assert not all(step.available.all() for step in steps)
-        if who == "table":
-            assert np.array_equal([step.available for step in steps], np.resize(SHIFTS, (horizon, 4)))
-        for t in (1, 50, horizon):
-            expected = plainly(game, steps[:t])
-            for each, value in expected.items():
-                assert measures[each][0, t - 1] == pytest.approx(value, abs=1e-9), (each, t)
-        assert measures.keys() - expected.keys() <= {"selected", "reward", "r_regret"}
-        said = js_engine.games(game, policy, horizon)
-        (made,) = js_engine.evaluated(said, f"[0].map({js_engine.RUN.replace('SEED', '3')})")
-        assert made[0] == 0, (kind, made[0])
-        last = np.array(made[1][-1] if isinstance(made[1], list) else list(made[1].values())[-4:], float)
-        assert np.array_equal(last.ravel()[-4:], result.selected[0, -1]), kind
-
-
-def test_where_all_arms_are_always_there_a_game_is_played_as_ever():
-    for name, policy in POLICIES.items():
-        for ever, now in zip(games(None).values(), games([[1, 1, 1, 1]]).values(), strict=True):
-            one, other = (fl.simulate(game, policy, 500, seed=8, runs=2) for game in (ever, now))
-            assert np.array_equal(one.selected, other.selected), name
-            for each in ("regret", "deficit", "fairness_regret"):
-                if hasattr(one, each):
-                    np.testing.assert_allclose(getattr(one, each), getattr(other, each), atol=1e-9)
-
-
-def test_several_plays_late_rewards_and_learners_of_their_own():
-    game = fl.Bandit(fl.bernoulli(MEANS), plays=2, available=[[1, 1, 0, 1], [0, 1, 1, 0]])
-    entrances: list[Any] = [fl.simulate, fl.trace]
-    result, steps = (play(game, fl.uniform(2), 60, seed=2) for play in entrances)
-    assert result.regret[0, -1] == pytest.approx(plainly(game, steps)["regret"])
-    assert all(step.available[step.played].all() for step in steps)
-    late = fl.Bandit(fl.bernoulli(MEANS), delay=delays.geometric([0.1] * 4), available=SHIFTS)
-    result, steps = (play(late, POLICIES["FAIR-UCB"], 300, seed=2) for play in entrances)
-    assert result.regret[0, -1] == pytest.approx(plainly(late, steps)["regret"])
-    assert (steps[-1].seen.observed < steps[-1].seen.selected).any()
-
-    def now_and_then(learner, seen, available, p):  # a guard that is not asked in each round
+def test_a_guard_that_is_not_asked_in_each_round_counts_those_in_which_it_is():
+    def now_and_then(learner, seen, available, p):
         return ask(learner, p) if seen.t % 3 == 0 else largest(p, available)
 
-    policy = fl.Policy("now and then", now_and_then, learner=POLICIES["FAIR-UCB"])
-    each, plain = (fl.simulate(games(SHIFTS)["rewards"], one, 200) for one in (policy, policy.replace(interpret=True)))
+    policy = fl.Policy("now and then", now_and_then, learner=FAIR_UCB)
+    each, plain = (fl.simulate(GAME, one, 200) for one in (policy, policy.replace(interpret=True)))
     assert np.array_equal(each.selected, plain.selected)
 
 
@@ -158,108 +98,39 @@ def test_each_run_begins_with_all_arms_there():
     assert result.selected[:, 0, 2:].sum() > 50
 
 
-# Refusals ------------------------------------------------------------------------------------------------------------
-
-ASKS = "is made for games in which all arms are always there: where they come and go, its rule must ask for `available`"
-
-
-@pytest.mark.parametrize(
-    ("policy", "whose"),
-    [
-        (shares.t_fair_ucb([0.1] * 4, 400), "T-FAIR-UCB"),
-        (exposure.fairx_ucb(STEEP, 0.5), "FairX-UCB"),
-        (shares.fair_learn(fl.Policy("deaf", lambda seen, p: 0), [0.1] * 4), "deaf"),
-    ],
-)
-def test_a_policy_that_does_not_ask_is_refused(policy, whose):
-    game = fl.Bandit(fl.bernoulli(MEANS), available=SHIFTS)
-    for enter in (fl.simulate, fl.trace, scripts.numbers):
-        with pytest.raises(ValueError, match=f"policy '{whose}' {ASKS}"):
-            enter(game, policy, 10)
-
-
-@pytest.mark.parametrize("interpret", [False, True])
-def test_playing_an_arm_that_is_not_there_is_refused(interpret):
-    game = fl.Bandit(fl.bernoulli(MEANS), available=SHIFTS)
-    first = fl.Policy("first", lambda available, p: 0, interpret=interpret)
-    with pytest.raises(ValueError, match="play no arm that is not there; in round 2 of run 0 it did not"):
-        fl.simulate(game, first, 10)
-
-    def fills(available, p):
-        for a in range(p.size):
-            p[a] = 1.0 / p.size
-
-    with pytest.raises(ValueError, match="play no arm that is not there; in round 1 of run 0 it did not"):
-        fl.simulate(game, fl.Policy("fills", fills, interpret=interpret), 10)
-
-
-class Countless(fl.Bandit):
-    """A game of a reader's own, which does not sum what the best arms that are there would pay."""
-
-    @property
-    def metrics(self):
-        """Sum nothing."""
-        return arm_metrics(lambda available: None)
-
-
-def test_what_is_said_of_who_is_there_is_checked():
-    arms = fl.bernoulli(MEANS)
-    with pytest.raises(ValueError, match="available must have 4 numbers in each row, each 0 or 1"):
-        fl.Bandit(arms, available=[[1, 1, 1]])
-    with pytest.raises(ValueError, match="available must have 4 numbers in each row, each 0 or 1"):
-        fl.Bandit(arms, available=[[1, 1, 1, 2]])
-    with pytest.raises(ValueError, match="available must not be given: a SemiBandit has all arms there"):
-        SemiBandit(arms, plays=2, merit=STEEP, available=SHIFTS)
-    with pytest.raises(ValueError, match="available must not be given: a Countless has all arms there"):
-        Countless(arms, available=SHIFTS)
-    with pytest.raises(ValueError, match=r"at least as many arms as are played must be there.*in round 4 of run 0"):
-        fl.simulate(fl.Bandit(arms, plays=2, available=SHIFTS), fl.uniform(2), 10)
-
-    def strange(available):
-        available[0] = 2
-
-    with pytest.raises(ValueError, match="each 1, all others 0; in round 1 of run 0"):
-        fl.simulate(fl.Bandit(arms, available=fl.Available(strange)), fl.uniform(), 10)
-
-
 # Logs and players ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", POLICIES)
-def test_a_player_that_is_told_who_is_there_plays_as_the_game_does(name):
-    player = fl.Player(POLICIES[name], 4, seed=3)
-    for step in fl.trace(games(WHO["chance"])["rewards"], POLICIES[name], 120, seed=3):
-        choice = player.choose(available=np.flatnonzero(step.available))
-        assert (choice.arms, choice.chances) == (tuple(step.played), tuple(step.p[step.played]))
-        player.observe(choice.round, step.rewards[0])
-
-
 def test_arms_join_and_retire_in_the_journal_and_its_log_says_who_was_there(tmp_path):
-    rng, policy, path = np.random.default_rng(53), shares.fair_learn(fl.epsilon_greedy(0.5), [0.2] * 4), tmp_path / "x"
+    """Opened anew all the time, with news that is late, out of order or lost, a player plays as one that is not."""
+    policy, path = shares.fair_learn(fl.Policy("EXP3", exp3, rate=0.05), [0.2] * 4), tmp_path / "x"
+    names, rng = ["tea", "milk", "cocoa", "water"], np.random.default_rng(53)
+    moves = {50: "join cocoa", 300: "retire tea", 400: "join water", 500: "join tea"}
 
-    def opened():
-        return fl.Player(policy, ["tea", "milk"], capacity=4, seed=5, journal=path)
+    def opened(journal=path):
+        return fl.Player(policy, names[:2], capacity=4, seed=5, journal=journal)
 
-    player, moves = opened(), {50: "join cocoa", 300: "retire tea", 400: "join water", 500: "join tea"}
+    player, alone, coming = opened(), opened(None), []
     monitor, away = Monitor([0.2] * 4, 1), Monitor([0.2] * 4, 1)
     for t in range(1, 601):
-        if t in moves:
-            what, arm = moves[t].split()
-            getattr(player, what)(arm)
+        for each in (player, alone) if t in moves else ():
+            getattr(each, moves[t].split()[0])(moves[t].split()[1])
+        if t % 37 == 0:
             player.close()
             player = opened()
         there = ["milk", "cocoa"] if t % 9 == 0 and t > 50 else None
         choice = player.choose(available=there)
-        player.observe(t, float(rng.random() < 0.5))
-        names = ["tea", "milk", "cocoa", "water"]
+        assert alone.choose(available=there) == choice
+        coming.append((t + int(rng.integers(0, 40)), rng.random(), t))
+        for _, chance, number in sorted(each for each in coming if each[0] == t and each[1] > 0.1):
+            for each in (player, alone):
+                each.observe(number, float(chance > 0.5))
         present = {"milk", *["tea"] * (not 300 <= t < 500), *["cocoa"] * (t >= 50), *["water"] * (t >= 400)}
-        here = sorted(names.index(each) for each in (there or present))
-        monitor.see([names.index(choice.arms[0])], here)
+        monitor.see([names.index(choice.arms[0])], sorted(names.index(each) for each in (there or present)))
         away.see([names.index(choice.arms[0])])
     assert (monitor.kept, away.kept) == (True, False)
-    assert np.array_equal(fl.Player.load(path, policy).seen.selected, player.seen.selected)
     with closing(sqlite3.connect(path)) as db:
-        log = fl.Log(pd.read_sql("SELECT * FROM rounds", db), arms=names)
+        log = fl.Log(pd.read_sql("SELECT * FROM rounds", db).fillna({"reward": 0.0}), arms=names)
     found = ["".join(map(str, row.astype(int))) for row in log.available[[48, 49, 53, 299, 499]]]
     assert found == ["1100", "1110", "0110", "0110", "1111"]
 
@@ -289,7 +160,7 @@ def test_logs_whose_arms_come_and_go_are_evaluated_and_replayed_among_those_ther
         ValueError, match="target must play arms that are there, row by row, and in row 0 of log it does"
     ):
         fl.evaluate(table, [0.5, 0.5])
-    for policy in (fl.ucb1(), POLICIES["epsilon"], fl.uniform().replace(interpret=True)):
+    for policy in (fl.ucb1(), fl.epsilon_greedy(0.2), fl.uniform().replace(interpret=True)):
         result = fl.replay(table, policy, least=0.5)
         assert len(result.events) == pytest.approx(10_000, abs=4 * np.sqrt(5_000))
         assert all(
@@ -320,60 +191,81 @@ def test_the_column_of_who_was_there_is_read_and_checked():
         fl.Log([{"arm": 0, "reward": 1, "propensity": 1, "available": [0, "rum"]}])
 
 
+# Refusals ------------------------------------------------------------------------------------------------------------
+
+ARMS, DEAF = fl.bernoulli(MEANS), shares.fair_learn(fl.Policy("deaf", lambda seen, p: 0), [0.1] * 4)
+ASKS = "is made for games in which all arms are always there: where they come and go, its rule must ask for `available`"
+ABSENT = "play no arm that is not there; in round"
+
+
+class Countless(fl.Bandit):
+    """A game of a reader's own, which does not sum what the best arms that are there would pay."""
+
+    @property
+    def metrics(self):
+        """Sum nothing."""
+        return arm_metrics(lambda available: None)
+
+
+def strange(available):
+    available[0] = 2
+
+
+def first(available, p):
+    return 0
+
+
+def fills(available, p):
+    for a in range(p.size):
+        p[a] = 1.0 / p.size
+
+
+def play(policy, game=GAME):
+    return lambda: fl.simulate(game, policy, 10)
+
+
+def player(policy, *does):
+    """Return what asks a new player for something."""
+    return lambda: [each(fl.Player(policy, ["tea", "milk"])) for each in does]
+
+
+def comes_back(player):
+    for move in (player.retire, player.join, player.retire):
+        move("tea")
+
+
+UCB1, PAIR, FAIRX = fl.ucb1(), fl.uniform(2), exposure.fairx_ucb(STEEP, 0.5)
+
+
 @pytest.mark.parametrize(
-    ("policy", "does", "message"),
+    ("call", "message"),
     [
-        (
-            fl.ucb1(),
-            lambda player: player.join("rum"),
-            "arm must be one of those that have joined, as all 2 places are",
-        ),
-        (fl.ucb1(), lambda player: player.join("tea"), "arm must be one that is not there, unlike 'tea'"),
-        (fl.ucb1(), lambda player: player.retire("rum"), "arm must be one that is there, unlike 'rum'"),
-        (
-            fl.uniform(2),
-            lambda player: player.retire("tea"),
-            "arm must not be one of the last 2, as so many are played",
-        ),
-        (fl.uniform(2), lambda player: player.choose(available=["tea"]), "available must be at least 2 of"),
-        (fl.ucb1(), lambda player: player.choose(available=["tea", "rum"]), "available must be at least 1 of"),
-        (
-            fl.ucb1(),
-            lambda player: [player.retire("tea"), player.join("tea"), player.retire("tea")],
-            "wait for the next",
-        ),
-        (exposure.fairx_ucb(STEEP, 0.5), lambda player: player.retire("tea"), ASKS),
-        (exposure.fairx_ucb(STEEP, 0.5), lambda player: player.choose(available=["tea"]), ASKS),
+        (play(shares.t_fair_ucb([0.1] * 4, 400)), f"policy 'T-FAIR-UCB' {ASKS}"),
+        (play(DEAF), f"policy 'deaf' {ASKS}"),
+        (lambda: fl.trace(GAME, DEAF, 10), f"policy 'deaf' {ASKS}"),
+        (lambda: scripts.numbers(GAME, DEAF, 10), f"policy 'deaf' {ASKS}"),
+        (player(FAIRX, lambda one: one.retire("tea")), f"policy 'FairX-UCB' {ASKS}"),
+        (player(FAIRX, lambda one: one.choose(available=["tea"])), f"policy 'FairX-UCB' {ASKS}"),
+        (play(fl.Policy("first", first)), f"{ABSENT} 2 of run 0"),
+        (play(fl.Policy("first", first, interpret=True)), f"{ABSENT} 2 of run 0"),
+        (play(fl.Policy("fills", fills)), f"{ABSENT} 1 of run 0"),
+        (play(fl.Policy("fills", fills, interpret=True)), f"{ABSENT} 1 of run 0"),
+        (lambda: fl.Bandit(ARMS, available=[[1, 1, 1]]), "available must have 4 numbers in each row, each 0 or 1"),
+        (lambda: fl.Bandit(ARMS, available=[[1, 1, 1, 2]]), "available must have 4 numbers in each row, each 0 or 1"),
+        (lambda: SemiBandit(ARMS, plays=2, merit=STEEP, available=SHIFTS), "not be given: a SemiBandit has all arms"),
+        (lambda: Countless(ARMS, available=SHIFTS), "available must not be given: a Countless has all arms"),
+        (play(PAIR, fl.Bandit(ARMS, plays=2, available=SHIFTS)), "as many arms as are played must .*in round 4"),
+        (play(UCB1, fl.Bandit(ARMS, available=fl.Available(strange))), "each 1, all others 0; in round 1 of run 0"),
+        (player(UCB1, lambda one: one.join("rum")), "arm must be one of those that have joined, as all 2 places are"),
+        (player(UCB1, lambda one: one.join("tea")), "arm must be one that is not there, unlike 'tea'"),
+        (player(UCB1, lambda one: one.retire("rum")), "arm must be one that is there, unlike 'rum'"),
+        (player(PAIR, lambda one: one.retire("tea")), "arm must not be one of the last 2, as so many are played"),
+        (player(PAIR, lambda one: one.choose(available=["tea"])), "available must be at least 2 of"),
+        (player(UCB1, lambda one: one.choose(available=["tea", "rum"])), "available must be at least 1 of"),
+        (player(UCB1, comes_back), "arm 'tea' must wait for the next round: it can retire once in a round"),
     ],
+    ids=itertools.count(),
 )
-def test_what_a_player_is_told_of_who_is_there_is_checked(policy, does, message):
-    player = fl.Player(policy, ["tea", "milk"])
+def test_refused(call, message):
     with pytest.raises(ValueError, match=message):
-        does(player)
-    assert player.choose().round == 1
-
-
-# The promise ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_promise_is_kept_whatever_comes_and_goes():
-    """Random tables and learners; deficits in exact fractions: at most r_a + (K - 2) r_max."""
-    rng, nearest = np.random.default_rng(53), []
-    for _ in range(60):
-        arms = int(rng.integers(2, 7))
-        owed = [Fraction(int(x), 64 * arms) for x in rng.integers(1, 64, arms)]
-        if rng.random() < 0.4:
-            owed = [Fraction(63, 64 * arms)] * arms
-        table = rng.random((97, arms)) < rng.choice([0.3, 0.6, 0.9])
-        table[np.arange(97), rng.integers(0, arms, 97)] = True
-        learner = [fl.ucb1(), fl.uniform(), fl.thompson_beta()][int(rng.integers(3))]
-        game = fl.Bandit(fl.bernoulli(rng.random(arms)), available=table.astype(int))
-        policy = shares.fair_learn(learner, [float(each) for each in owed])
-        selected = fl.simulate(game, policy, 400, seed=1, rounds=range(1, 401)).selected[0]
-        there = np.cumsum(np.resize(table, (400, arms)), axis=0)
-        for a in range(arms):
-            bound = owed[a] + (arms - 2) * max(owed)
-            worst = max(owed[a] * int(n) - int(x) for n, x in zip(there[:, a], selected[:, a], strict=True))
-            assert worst <= bound
-            nearest.append(float(worst / bound))
-    assert max(nearest) > 0.9
+        call()

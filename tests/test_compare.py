@@ -145,10 +145,7 @@ def test_the_front_and_how_surely(made):
         ({"policies": [fl.ucb1(), fl.ucb1()]}, "policies must have different names, not 'UCB1' twice: give a dict"),
         ({"policies": []}, "policies must be one or more, not none"),
         ({"policies": [fl.ucb1]}, r"policies\[0\] must be a policy, such as ucb1\(\)"),
-        (
-            {"policies": {"mine": lambda game: fl.ucb1()}},
-            r"policies\['mine'\] must be a policy or a function of game and",
-        ),
+        ({"policies": {"mine": lambda game: fl.ucb1()}}, r"policies\['mine'\] must be a policy or a function of game"),
         ({"policies": {"mine": lambda game, horizon: 3}}, r"policies\['mine'\] must return a policy for 'game', not 3"),
         ({"policies": {"mine": fair_ucb([0.1] * 5)}}, "policies must fit a game, and none does: "),
         ({"games": {}}, "games must be one or more, not none"),

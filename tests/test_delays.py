@@ -192,9 +192,7 @@ def test_the_upper_ends_are_optimal_for_every_merit_of_the_experiments(merit):
 
 @pytest.mark.parametrize("t", [1, 2, 3], ids=itertools.count())
 @pytest.mark.parametrize(
-    "make",
-    [de.fcucb_d, de.op_fcucb_d, de.recent_half, lambda f, k, n: de.two_box(f, k, n, 9)],
-    ids=itertools.count(),
+    "make", [de.fcucb_d, de.op_fcucb_d, de.recent_half, lambda f, k, n: de.two_box(f, k, n, 9)], ids=itertools.count()
 )
 def test_initial_rounds_take_turns(make, t):
     p = probabilities(make(MERIT, 7, 3), t, [0] * 7, [0] * 7)

@@ -279,10 +279,7 @@ REFUSED: list[tuple[Any, str]] = [
     (lambda: played(of_shape), "power must change numbers of the game only, and not its sizes"),
     (lambda: played(rounds=[3, 11]), "rounds must be increasing whole numbers from 1 to the horizon, 10"),
     (lambda: played(OWED, means="Means"), "means can be changed only where arms have a setting of this"),
-    (
-        lambda: lives(asks, problem=GAME, policy=[fl.ucb1(), fl.ucb1()]),
-        "a live picture may ask for power, recorded, .*, not for seen",
-    ),
+    (lambda: lives(asks, problem=GAME, policy=[fl.ucb1(), fl.ucb1()]), "a live picture may ask for .*, not for seen"),
     (lambda: lives(lambda: None, "seed", problem=GAME, policy=fl.ucb1()), "a slider of a game must not be named seed"),
     # Marks
     (lambda: marked(lambda ax: moving(ax, x="low")), "artist must be a line, a band"),

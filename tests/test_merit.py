@@ -221,13 +221,7 @@ WORKERS = fl.bernoulli([0.9, 0.5, 0.35, 0.1])
 def test_an_own_merit_that_can_not_be_compiled_is_interpreted_and_says_so():
     table = {0: 1.0, 1: 2.0}
     stairs = me.Merit(
-        "stairs",
-        lambda x: table[round(x)],
-        low=0.0,
-        high=1.0,
-        minimum=1.0,
-        lipschitz=math.inf,
-        log_lipschitz=math.inf,
+        "stairs", lambda x: table[round(x)], low=0.0, high=1.0, minimum=1.0, lipschitz=math.inf, log_lipschitz=math.inf
     )
     with pytest.warns(UserWarning, match="the rule of 'FairX-EG' is interpreted, some hundred times slower"):
         result = fl.simulate(fl.Bandit(WORKERS), ex.fairx_eg(stairs, 0.1), 50)

@@ -57,12 +57,7 @@ def test_one_import_is_enough_for_every_module(name):
 def test_what_is_not_asked_for_is_not_imported():
     code = "import sys, fairlib; print([name for name in {} if name in sys.modules])"
     now = {"baselines", "core", "engine", "merit", "player", "rules", "study"}
-    later = [
-        *(name for name in PACKAGES if name not in now),
-        "baselines.linear",
-        "study.evaluate",
-        "study.replay",
-    ]
+    later = [*(name for name in PACKAGES if name not in now), "baselines.linear", "study.evaluate", "study.replay"]
     heavy = ["matplotlib", "IPython", "scipy.linalg", "tqdm", *(f"fairlib.{name}" for name in later)]
     assert fresh(code.format(heavy)) == "[]"
 

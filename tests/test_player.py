@@ -17,56 +17,16 @@ import pytest
 from helpers import exp3
 
 import fairlib as fl
-from fairlib import checks, delays, exposure, linear, ranks, shares
+from fairlib import checks, delays, linear, ranks, shares
 from fairlib.player import Player
 
 MEANS = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
 POWER = fl.merit.power(1, 4)
 ON_ARMS = {
-    "UCB1": fl.ucb1(),
-    "Thompson": fl.thompson_beta(),
-    "EXP3": fl.Policy("EXP3", exp3, rate=0.05),
-    "EXP3, interpreted": fl.Policy("EXP3", exp3, rate=0.05, interpret=True),
     "FAIR-LEARN(EXP3)": shares.fair_learn(fl.Policy("EXP3", exp3, rate=0.05), [0.1] * 6),
-    "FairX-UCB": exposure.fairx_ucb(fl.merit.exponential(4), 0.1),
     "FCTS-D": delays.fcts_d(POWER, 6, 3),
     "FCUCB-D": delays.fcucb_d(POWER, 6, 2),
 }
-
-
-# Stopped and started ------------------------------------------------------------------------------------------------
-
-
-def life(make, restart):
-    """Play 400 rounds, feedback up to 40 rounds late, out of order, a tenth never; start anew when `restart` says."""
-    rng, player, coming, choices = np.random.default_rng(1), make(), [], []
-    for t in range(1, 401):
-        choice = player.choose()
-        choices.append(choice)
-        for arm in choice.arms:
-            coming.append((t + int(rng.integers(0, 40)), rng.random(), choice.round, arm))
-        due = sorted(each for each in coming if each[0] <= t)
-        coming = [each for each in coming if each[0] > t]
-        for _, chance, round, arm in due:
-            if chance > 0.1:
-                player.observe(round, float(chance > 0.5), arm)
-        player = restart(t, player)
-    return choices
-
-
-@pytest.mark.parametrize("name", ON_ARMS)
-def test_opened_ten_times_with_news_on_its_way_it_plays_the_same(name, tmp_path):
-    def opened():
-        return Player(ON_ARMS[name], 6, seed=seed, journal=tmp_path / "player")
-
-    def restart(t, player):
-        if t % 37:
-            return player
-        player.close()
-        return opened()
-
-    seed = np.random.SeedSequence([7, 8], spawn_key=(3,))
-    assert life(opened, restart) == life(lambda: Player(ON_ARMS[name], 6, seed=seed), lambda t, player: player)
 
 
 # Killed ---------------------------------------------------------------------------------------------------------------
@@ -277,10 +237,7 @@ def busy() -> Player:
     [
         ({"round": 6, "reward": 1.0}, "round must be one that has been played, and the last was 5; not 6"),
         ({"round": 0, "reward": 1.0}, "round must be a whole number of at least 1, not 0"),
-        (
-            {"round": 2, "reward": 1.0, "arm": 6},
-            r"arm must be one of round 2 that waits for feedback \(\d, \d, \d\), not 6",
-        ),
+        ({"round": 2, "reward": 1.0, "arm": 6}, r"arm must be one of round 2 that waits for .*\(\d, \d, \d\), not 6"),
         ({"round": 2, "reward": 1.0}, "arm must be given, as several of round 2 wait for feedback: "),
         ({"round": 2, "reward": 1.5, "arm": 0}, r"reward must be a number in \[0, 1\], not 1.5"),
         ({"round": 2, "reward": math.nan, "arm": 0}, r"reward must be a number in \[0, 1\], not nan"),
@@ -387,10 +344,7 @@ def stored(tmp_path):
         ({"rewards": (0, 0.5)}, r"it was made with rewards \[0.0, 1.0\], not \[0.0, 0.5\]$"),
         ({"horizon": 9}, "it was made with horizon None, not 9$"),
         ({"policy": fl.ucb1(), "arms": 5}, "it was made with arms 6, not 5$"),
-        (
-            {"policy": fl.ucb1()},
-            r"it has Choice\(round=1, arms=.*\), and 'UCB1' now makes Choice\(round=1, arms=\(0,\)",
-        ),
+        ({"policy": fl.ucb1()}, r"it has Choice\(round=1, arms=.*, and 'UCB1' now makes Choice\(round=1, arms=\(0,\)"),
     ],
     ids=itertools.count(),
 )

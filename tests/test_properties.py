@@ -62,6 +62,7 @@ def test_each_round_is_played_by_the_rules_and_summed_up_rightly(name, data):
         assert np.array_equal(before, selected)
         assert selected.sum() == plays * t
         if hasattr(step, "seen"):
+            assert not step.p[step.available == 0].any()
             assert (step.seen.observed <= step.seen.selected).all()
             assert (step.seen.observed[step.seen.selected == 0] == 0).all()
             assert (step.seen.total[step.seen.observed == 0] == 0).all()
@@ -128,22 +129,22 @@ def test_a_player_told_of_each_reward_when_it_is_due_plays_the_same_also_when_it
     assert counts.sum() == expected[-1].sum()
 
 
-def restarted(player, path):
-    player.save(path)
-    return Player.load(path, player.policy)
-
-
 def on_arms(play, restarts, path):
     """Put a policy to work in a world that is written out: rewards, and their delays, in plain Python."""
     game, number = play.game, play.game.arms.means.size
     table = game.arms.draw.numbers({"K": number})
     waits = game.delay.draw.numbers({"K": number}) if game.delay else None
+    who = game.available.draw.settings["table"] if game.available else None
     _, world = streams(play.seed, 0)
     low, high = (0, 1) if play.policy.unit_rewards else (-math.inf, math.inf)
-    player = Player(play.policy, number, rewards=(low, high), seed=play.seed)
+
+    def opened():
+        return Player(play.policy, number, rewards=(low, high), seed=play.seed, journal=path)
+
+    player = opened()
     due: dict[int, list[Any]] = defaultdict(list)
     for t in range(1, play.horizon + 1):
-        choice = player.choose()
+        choice = player.choose(available=None if who is None else np.flatnonzero(who[(t - 1) % len(who)]))
         yield choice.arms
         for arm in choice.arms:
             reward = float(game.arms.draw.interpreted(table, arm, world))
@@ -155,7 +156,8 @@ def on_arms(play, restarts, path):
         for each in reversed(due.pop(t, [])):  # the last sent is read first, as the game does
             player.observe(*each)
         if t in restarts:
-            player = restarted(player, path)
+            player.close()
+            player = opened()
 
 
 def with_contexts(play, restarts, path):
@@ -175,7 +177,8 @@ def with_contexts(play, restarts, path):
         assert choice.chances == tuple(step.p[step.played])
         yield choice.arms
         if step.t in restarts:  # its reward is on its way
-            player = restarted(player, path)
+            player.save(path)
+            player = Player.load(path, play.policy)
         player.observe(choice.round, step.rewards[0])
 
 

@@ -25,17 +25,7 @@ import fairlib as fl
 from fairlib import figures, linear
 from fairlib.baselines.classic import ucb1_rule
 from fairlib.baselines.linear import linucb_rule, oful
-from fairlib.core import (
-    Array,
-    BoundRule,
-    Number,
-    PerArm,
-    PerDimension,
-    PerGroup,
-    Square,
-    largest,
-    sphere,
-)
+from fairlib.core import Array, BoundRule, Number, PerArm, PerDimension, PerGroup, Square, largest, sphere
 from fairlib.shares import fair_learn, fair_ucb, lfg
 
 GAME = fl.Bandit(fl.bernoulli([0.9, 0.5, 0.2]))
@@ -926,7 +916,7 @@ def test_what_a_trace_tells_is_not_changed_later(game, policy):
 
 
 def test_what_a_reader_prints_of_a_rule_and_a_policy():
-    assert repr(exp3) == "rule exp3(rate, feedback, gain, p)"
+    assert repr(exp3) == "rule exp3(rate, feedback, gain, p, available)"
     assert repr(fl.rule(exp3)) == repr(exp3)
     assert str(exp3.__doc__).startswith("EXP3, which reads")
     made = fl.Policy("own", lambda table, learner, p: 0, table=[1.0, 2.0], learner=fl.ucb1())

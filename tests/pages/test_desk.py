@@ -5,17 +5,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
-from pages.browsing import (
-    DESK,
-    View,
-    check_accessible,
-    errors,
-    move_every_slider,
-    press,
-    seen_at,
-    use_scheme,
-    visit,
-)
+from pages.browsing import DESK, View, check_accessible, errors, move_every_slider, press, seen_at, use_scheme, visit
 
 
 @seen_at(DESK)

@@ -43,12 +43,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     times, law = Slider("Times", [1, 20_000, 300_000]), Slider("Law", ["fixed", "a & b", "heavy, 2,000 late"])
     game, policy = fl.Bandit(fl.bernoulli([0.9, 0.5])), fl.thompson_beta()
     live = Live(
-        selections,
-        alt="{first:.0f} of {rounds:,.0f}",
-        problem=game,
-        policy=policy,
-        horizon=5000,
-        means="Means",
+        selections, alt="{first:.0f} of {rounds:,.0f}", problem=game, policy=policy, horizon=5000, means="Means"
     )
     made = [
         explore(growth, law=law, times=times),
@@ -153,10 +148,7 @@ def test_a_live_picture_comes_back_with_its_seed_and_means(page: str, browser: w
     press(slider, Keys.HOME)
     address = wait_for_address(browser, "rounds=10&seed=0")
     assert "means" not in address
-    browser.execute_script(
-        "arguments[0].value = 1.25; arguments[0].dispatchEvent(new Event('input'));",
-        slider,
-    )
+    browser.execute_script("arguments[0].value = 1.25; arguments[0].dispatchEvent(new Event('input'));", slider)
     explorer(browser, name).find_element(By.CSS_SELECTOR, ".chance button").send_keys(Keys.ENTER)
     before = seen(browser, name)
     explorer(browser, name).find_element(By.TAG_NAME, "summary").click()

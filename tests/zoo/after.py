@@ -13,7 +13,7 @@ from fairlib.pages.playground import Playground
 from zoo.entry import THREE, WITHIN, Entry, size
 
 GAMES: dict[str, Callable[[], Any]] = {
-    "playground": lambda: Playground(fl.bernoulli([0.9, 0.5, 0.7]), shares=[0.1, 0.3, 0.2], merit=exponential(4)),
+    "playground": lambda: Playground(fl.bernoulli([0.9, 0.5, 0.7]), shares=[0.1, 0.3, 0.2], merit=exponential(4))
 }
 
 ENTRIES = {

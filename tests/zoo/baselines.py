@@ -26,10 +26,7 @@ def uneven(within, rng):
     return math.inf if rng.random() < 0.1 else math.floor(within * rng.random())
 
 
-MEASURES: dict[type, dict[str, Any]] = {
-    fl.Bandit: {"regret": regret},
-    fl.ContextBandit: {"regret": regret_in_context},
-}
+MEASURES: dict[type, dict[str, Any]] = {fl.Bandit: {"regret": regret}, fl.ContextBandit: {"regret": regret_in_context}}
 GAMES: dict[str, Callable[[], Any]] = {
     "bernoulli": lambda: fl.Bandit(fl.bernoulli(TEN)),
     "beta": lambda: fl.Bandit(fl.beta([9, 1, 4], [1, 1, 6])),

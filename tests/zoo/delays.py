@@ -29,7 +29,7 @@ MEASURES: dict[type, dict[str, Any]] = {
         "reward_regret": positive_regret,
         "signed_regret": signed_regret,
         "fairness_regret": unfairness,
-    },
+    }
 }
 GAMES: dict[str, Callable[[], Any]] = {
     "at once": lambda: semi(FOUR, 2),

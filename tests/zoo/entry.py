@@ -57,8 +57,9 @@ RANKS = ("section 6", "mixed groups", "employer, ten from all")
 
 
 def regret(game, steps):
-    best = sum(sorted(game.arms.means, reverse=True)[: game.plays])
-    return sum(best - sum(game.arms.means[a] for a in step.played) for step in steps)
+    means = game.arms.means
+    best = (sum(sorted(means[step.available == 1], reverse=True)[: game.plays]) for step in steps)
+    return sum(top - sum(means[a] for a in step.played) for top, step in zip(best, steps, strict=True))
 
 
 def fair(game, means=None):
@@ -74,12 +75,18 @@ def fair(game, means=None):
     return p
 
 
+def short(game, step):
+    """Return by how much each arm has less than the fair policy gives it among the arms that are there."""
+    p = fair(game) * step.available
+    return game.plays * p / p.sum() - step.p
+
+
 def signed_regret(game, steps):
-    return sum(((fair(game) - step.p) * game.arms.means).sum() for step in steps)
+    return sum((short(game, step) * game.arms.means).sum() for step in steps)
 
 
 def unfairness(game, steps):
-    return sum(abs(fair(game) - step.p).sum() for step in steps)
+    return sum(abs(short(game, step)).sum() for step in steps)
 
 
 def regret_in_context(game, steps):

@@ -47,12 +47,7 @@ def chosen(game, steps):
     return [sum(int(step.now.groups[step.played[0]] == g) for step in steps) for g in range(game.world.groups)]
 
 
-ON_RANKS = {
-    "regret": regret_in_context,
-    "fairness_regret": regret_of_ranks,
-    "received": received,
-    "chosen": chosen,
-}
+ON_RANKS = {"regret": regret_in_context, "fairness_regret": regret_of_ranks, "received": received, "chosen": chosen}
 MEASURES: dict[type, dict[str, Any]] = {rk.RankBandit: ON_RANKS, rk.WeightedBandit: ON_RANKS}
 VARIED = {rk.WeightedBandit: of_other_groups}
 GAMES: dict[str, Callable[[], Any]] = {

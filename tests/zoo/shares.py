@@ -33,6 +33,8 @@ def with_shares(draw, game, arms, **changes):
 
 def r_regret(game, steps):
     """Return the regret against the policy that serves every share up to the tolerance, and else plays the best arm."""
+    if game.available:
+        return math.nan  # which policy is the best is another question
     best, earned = max(game.arms.means), 0.0
     owed = [max(0, math.floor(exactly(r) * len(steps)) - game.tolerance) for r in game.shares]
     for owes, mean in zip(owed, game.arms.means, strict=True):
@@ -41,14 +43,19 @@ def r_regret(game, steps):
     return earned - sum(game.arms.means[a] for step in steps for a in step.played)
 
 
+def behind(game, steps):
+    """Return how far each arm is behind its share of the rounds in which it was there, after each round."""
+    shares, there = [exactly(r) for r in game.shares], np.cumsum([step.available for step in steps], axis=0)
+    both = zip(there.tolist(), (step.selected.tolist() for step in steps), strict=True)
+    return [r * n - played for rounds, plays in both for r, n, played in zip(shares, rounds, plays, strict=True)]
+
+
 def violation(game, steps):
-    behind = [math.floor(exactly(r) * step.t) - step.selected[a] for step in steps for a, r in enumerate(game.shares)]
-    return max(0, *behind)
+    return max(0, *map(math.floor, behind(game, steps)))
 
 
 def deficit(game, steps):
-    behind = [exactly(r) * step.t - int(step.selected[a]) for step in steps for a, r in enumerate(game.shares)]
-    return float(max(0, *behind))
+    return float(max(0, *behind(game, steps)))
 
 
 def exactly(share):
@@ -58,7 +65,7 @@ def exactly(share):
 
 VARIED = {sh.SharedBandit: with_shares}
 MEASURES: dict[type, dict[str, Any]] = {
-    sh.SharedBandit: {"regret": regret, "r_regret": r_regret, "violation": violation, "deficit": deficit},
+    sh.SharedBandit: {"regret": regret, "r_regret": r_regret, "violation": violation, "deficit": deficit}
 }
 GAMES: dict[str, Callable[[], Any]] = {
     "shares": lambda: shared(fl.bernoulli([0.9, 0.5, 0.7]), [0.1, 0.3, 0.2]),
