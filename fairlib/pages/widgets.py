@@ -27,14 +27,14 @@ def _filled(name: str, **parts: Any) -> str:
 
 
 @rule
-def reader_rule(choice: int, asked: Number, p: Any) -> Any:
+def reader_rule(choice: int, asked: Number, p: Any, available: Any = None) -> Any:
     """Play the reader's choice, and count how often the reader is asked."""
     asked[0] += 1
     return choice
 
 
 class Attack:
-    """A game in which the reader is the learner of FAIR-LEARN, and tries to leave an arm behind its promise.
+    """A game in which the reader is the learner of FAIR-LEARN, or sends arms away, and tries to break its promise.
 
     Parameters
     ----------
@@ -42,11 +42,15 @@ class Attack:
         Share that each arm is owed, at least 0 and below 1/K, from two to ten arms.
     tolerance : float
         How far behind an arm may be before FAIR-LEARN steps in, at least 0.
+    moves : list of (list of int, int), optional
+        What *Show me* plays: in each round the arms that are there, and the arm that the learner says. With it the
+        reader can send arms away.
 
     Attributes
     ----------
-    limit : float
-        The furthest that an arm can be behind, the tolerance and K - 1 times the largest share.
+    limits : ndarray, shape (K,)
+        The furthest that each arm can be behind: the tolerance and K - 1 times its share; where arms can be away, the
+        tolerance, its share and K - 2 times the largest share.
 
     Raises
     ------
@@ -55,46 +59,50 @@ class Attack:
 
     Examples
     --------
-    >>> Attack([0.1875] * 5, 0.75).limit
-    1.5
+    >>> Attack([0.1875] * 5, 0.75).limits
+    array([1.5, 1.5, 1.5, 1.5, 1.5])
     """
 
     @checked
-    def __init__(self, shares: Shares, tolerance: NonNegative) -> None:
+    def __init__(self, shares: Shares, tolerance: NonNegative, moves: Any = None) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the reader is to find out that the tolerance alone is not kept
             policy = fair_learn(Policy("the reader", reader_rule, choice=0), shares, tolerance)
         self.shares, self.tolerance = np.asarray(policy.settings["shares"]), float(policy.settings["tolerance"])
         if not 2 <= self.shares.size <= 10:
             raise ValueError(f"shares must have two to ten numbers, one an arm, not {self.shares.size}")
-        self.limit = self.tolerance + (self.shares.size - 1) * float(self.shares.max())
-        game = SharedBandit(bernoulli(np.full(self.shares.size, 0.5)), shares=self.shares)
+        arms, owed, self.moves = self.shares.size, self.shares, moves
+        self.limits = self.tolerance + ((arms - 1) * owed if moves is None else owed + (arms - 2) * owed.max())
+        there = None if moves is None else [[1] * arms]
+        game = SharedBandit(bernoulli(np.full(arms, 0.5)), shares=owed, available=there)
         self._script, self._numbers = script(game, policy), numbers(game, policy, 1)
 
     def __repr__(self) -> str:
         return f"Attack({self.shares.tolist()}, tolerance={self.tolerance:g})"
 
     def _repr_html_(self) -> str:
-        marks = "".join(
-            f'<b style="left:{50 + 50 * value / (1.2 * self.limit):.2f}%"></b>'
-            for value in (self.tolerance, self.limit)
-        )
-        arms = [
-            f'<li><button type="button">Play arm {a + 1}</button><span class="lane"><i></i>{marks}</span>'
-            f'<output aria-label="arm {a + 1} is behind by"></output></li>'
-            for a in range(self.shares.size)
-        ]
+        reach = 1.2 * self.limits.max()  # half the width of a lane
+        switch = "" if self.moves is None else '<label><input type="checkbox" checked> there</label>'
+        arms = []
+        for a, limit in enumerate(self.limits):
+            marks = "".join(f'<b style="left:{50 + 50 * x / reach:.2f}%"></b>' for x in (self.tolerance, limit))
+            arms.append(
+                f'<li><button type="button">Play arm {a + 1}</button>{switch}<span class="lane"><i></i>{marks}</span>'
+                f'<output aria-label="arm {a + 1} is behind by"></output></li>'
+            )
         data = {
             "game": self._numbers,
             "script": self._script,
             "shares": self.shares.tolist(),
-            "tolerance": self.tolerance,
-            "limit": self.limit,
+            "reach": reach,
+            "limits": self.limits.tolist(),
+            "moves": self.moves,
             "choice": self._numbers["places"]["params"]["learner.choice"][0][0],
         }
+        limits = " and ".join(f"{x:g}" for x in sorted(set(self.limits.tolist())))
         stored = (
             f"In the built page you are the learner here, of {self.shares.size} arms, and FAIR-LEARN answers. However "
-            f"you play, no arm is ever more than {self.limit:g} plays behind."
+            f"you play, no arm is ever more than {limits} plays behind."
         )
         return _filled("attack.html", arms="\n".join(arms), data=script_json(data), stored=stored)
 
