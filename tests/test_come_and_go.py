@@ -269,3 +269,31 @@ UCB1, PAIR, FAIRX = fl.ucb1(), fl.uniform(2), exposure.fairx_ucb(STEEP, 0.5)
 def test_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("fitting", [False, True])
+@pytest.mark.parametrize("arms", range(2, 7))
+def test_a_thousand_random_adversaries_never_break_the_promise(arms, fitting):
+    """In whole numbers, with shares of at most 1/K, or with any that fit into every round; some reach the limit."""
+    rng, unit, every = np.random.default_rng(arms), 120, np.arange(1000)
+    owed = rng.integers(1, unit // (2 if fitting else arms) + 1, (1000, arms))
+    owed[::2] = owed[::2].max(axis=1, keepdims=True)
+    limit = owed + (2 * arms - 4 if fitting else arms - 2) * owed.max(axis=1, keepdims=True)
+    behind, furthest = -unit * rng.integers(0, 3, (1000, 1)) * np.ones_like(owed), np.full(owed.shape, -unit)
+    for _ in range(400):
+        mood = rng.integers(0, 4, (1000, 1))  # some show anybody, some all, some two that are far behind, or near zero
+        rank = np.argsort(np.argsort(np.where(mood == 2, -behind, np.abs(behind)) + rng.random(owed.shape)))
+        there = np.where(mood == 0, rng.random(owed.shape) < 0.5, (mood == 1) | (rank < 2))
+        if fitting:
+            order = np.argsort(rng.random(owed.shape))
+            fits = np.cumsum(np.take_along_axis(owed * there, order, 1), 1) <= unit
+            there &= np.take_along_axis(fits, np.argsort(order), 1)
+        there[~there.any(axis=1), 0] = True
+        level = np.where(there, behind, -1e9)
+        ahead = np.where(there, behind + 1000 * (rng.random((1000, 1)) < 0.2) * rng.random(owed.shape), 1e9)
+        played = np.where(level.max(axis=1) > 0, level.argmax(axis=1), ahead.argmin(axis=1))
+        behind += owed * there
+        behind[every, played] -= unit
+        furthest = np.maximum(furthest, behind)
+    assert (furthest <= limit).all()
+    assert fitting or arms > 4 or (furthest == limit).any()
