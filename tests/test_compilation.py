@@ -22,7 +22,7 @@ import fairlib as fl
 from fairlib.engine import loops
 policy = fl.ucb1()
 result = fl.simulate(fl.Bandit(fl.bernoulli([0.2, 0.8])), policy, 1000, rounds=[1000])
-made = loops.compiled_loop(loops.ArmsRun), policy.bound_rule.compiled()
+made = loops.compiled_loop(loops.ArmsRun, 4), policy.bound_rule.compiled()
 loaded = [sum(each.stats.cache_hits.values()) for each in made]
 print(result.selected[0, 0].tolist(), *loaded)
 """
@@ -65,8 +65,8 @@ def test_a_fresh_process_compiles_nothing_of_the_package_and_imports_nothing_hea
     for name in FIRST:
         entry = zoo.ZOO[name]
         make_session(zoo.game(entry.games[0]), entry.make(zoo.game(entry.games[0])), 1)  # keeps the code on disk
-    for kind in (loops.ArmsRun, loops.ContextsRun):
-        loops.compiled_loop(kind)
+    for kind, called in ((loops.ArmsRun, 4), (loops.ContextsRun, 3)):
+        loops.compiled_loop(kind, called)
     said = run(
         f"""
 import sys

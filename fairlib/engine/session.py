@@ -73,7 +73,7 @@ class ArmsSession(Session):
 
     _duty = (
         "arms must pay finite rewards, and the delay must be a whole number of rounds of at least 0, or infinity for "
-        "never; at least as many arms as are played must be there, each 1, all others 0"
+        "never"
     )
 
     def __init__(self, problem: Bandit, policy: Policy, horizon: Any) -> None:
@@ -85,6 +85,7 @@ class ArmsSession(Session):
         delay = problem.delay.draw if problem.delay else BoundRule(no_delay, DELAY, {})
         self.draws = {"draw": problem.arms.draw, "delay": delay}
         if problem.available:
+            self._duty += "; at least as many arms as are played must be there, each 1, all others 0"
             self.bound_rule = policy.where_arms_come_and_go()
             self.draws["there"] = problem.available.draw
             self.there_params = problem.available.draw.numbers(self.sizes)
