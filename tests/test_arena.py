@@ -37,6 +37,16 @@ def test_version_1_is_fixed():
     assert arena.Suite("other", numbers).fingerprint != arena.v1.fingerprint
 
 
+def test_in_version_2_those_play_who_ask_which_arms_are_there():
+    assert repr(arena.v2) == "Suite('fairlib arena 2', 2 games, fingerprint 6491939924e91ee0)"
+    shares, merit = ({name for name in arena.entrants if fits(name, game)} for game in arena.v2.values())
+    assert shares & merit == {"uniform", "epsilon-greedy, 0.1", "UCB1", "Thompson sampling"}
+    assert shares - merit == {"FAIR-UCB", "FAIR-LEARN, Thompson", "LFG, 100"}
+    assert merit - shares == {
+        *("plug-in", "FairX-EG, 0.05", "FairX-TS", "upper merit", "upper merit in doubt", "upper merit, kl")
+    }
+
+
 @pytest.mark.parametrize("name", arena.entrants)
 def test_each_entrant_fits_the_games_that_it_is_for(name):
     fitting = {game for game in arena.v1 if fits(name, arena.v1[game])}

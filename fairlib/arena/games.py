@@ -7,14 +7,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairlib import ranks
-from fairlib.core.arms import Bandit, bernoulli
+from fairlib.core.arms import Available, Bandit, bernoulli
 from fairlib.core.contexts import ContextBandit, sphere
 from fairlib.delays import geometric, packet_loss
-from fairlib.exposure import ContextExposureBandit
+from fairlib.exposure import ContextExposureBandit, ExposureBandit
 from fairlib.merit import exponential, power
 from fairlib.pages.playground import Playground
+from fairlib.shares import SharedBandit
 
-__all__ = ["Suite", "v1"]
+__all__ = ["Suite", "v1", "v2"]
 
 _YEAST = [0.3153, 0.4295, 0.4067, 0.3566, 0.2987, 0.247, 0.1771, 0.1986, 0.0736, 0.1047, 0.1196, 0.7513, 0.7443, 0.0141]
 _WORKERS = [0.3, 0.5, 0.7, 0.9, 0.8, 0.6, 0.4]
@@ -102,6 +103,21 @@ _V1: dict[str, dict[str, Any]] = {
     },
 }
 
+_V2: dict[str, dict[str, Any]] = {
+    "come-and-go/shares": {
+        "means": [0.5, 0.9, 0.7, 0.6, 0.8, 0.4],
+        "shares": [0.1] * 6,
+        "hours": [0.03, 0.03],
+        "about": "The arms of shares/easy. All but the last leave, and come back, with probability 3 per cent a round.",
+    },
+    "come-and-go/merit": {
+        "means": [0.5, 0.9, 0.7, 0.6, 0.8, 0.4],
+        "merit": ["exponential", 4],
+        "hours": [0.03, 0.03],
+        "about": "The same arms and absences. Each arm is owed plays by the merit exp(4x), among those that are there.",
+    },
+}
+
 _MERITS: dict[str, Any] = {"exponential": exponential, "power": power}
 _DELAYS: dict[str, Any] = {"geometric": geometric, "packet_loss": packet_loss}
 
@@ -177,18 +193,32 @@ class Suite(Mapping[str, Bandit | ContextBandit]):
         return f"Suite({self.name!r}, {len(self)} games, fingerprint {self.fingerprint})"
 
 
-def _build(about: str, merit: Any = None, delay: Any = None, **numbers: Any) -> Bandit | ContextBandit:
+def _at_random(leave, come, available, rng):
+    """Let each arm but the last leave and come back at random."""
+    for a in range(available.size - 1):
+        if rng.random() < (leave if available[a] == 1 else come):
+            available[a] = 1 - available[a]
+
+
+def _build(about: str, merit: Any = None, delay: Any = None, hours: Any = (), **numbers: Any) -> Bandit | ContextBandit:
     """Return a game; the names of its numbers say of which kind it is."""
     if "weights" in numbers:
         return (ranks.mixed_groups if "arms" in numbers else ranks.separate_groups)(**numbers)
-    kind, *parameters = merit
     if "parameter" in numbers:
         world = sphere(numbers["arms"], numbers["parameter"], numbers["sd"])
-        return ContextExposureBandit(world, merit=_MERITS[kind](*parameters, -1, 1))
-    late = _DELAYS[delay[0]](*delay[1:]) if delay else None
+        return ContextExposureBandit(world, merit=_MERITS[merit[0]](*merit[1:], -1, 1))
+    if merit:
+        numbers["merit"] = _MERITS[merit[0]](*merit[1:])
     arms = bernoulli(numbers.pop("means"))
-    return Playground(arms, delay=late, merit=_MERITS[kind](*parameters), **numbers)
+    if hours:
+        there = Available(_at_random, leave=hours[0], come=hours[1])
+        return (ExposureBandit if merit else SharedBandit)(arms, available=there, **numbers)
+    late = _DELAYS[delay[0]](*delay[1:]) if delay else None
+    return Playground(arms, delay=late, **numbers)
 
 
 v1 = Suite("fairlib arena 1", _V1)
 """Twelve games over the four papers. The best arm is never the first, so that ties and orders win nothing."""
+
+v2 = Suite("fairlib arena 2", _V2)
+"""Two games in which arms come and go: one on promised shares, one on merit."""
