@@ -44,11 +44,13 @@ def factories() -> dict[str, Any]:
 
 
 def same(one: fl.Result, other: fl.Result) -> bool:
-    """Say whether two results are equal in all that they record, to the last bit."""
+    """Say whether two results are equal in all that they record, to the last bit; nan is equal to nan."""
     first, second = (
         {name: value for name, value in vars(each).items() if isinstance(value, np.ndarray)} for each in (one, other)
     )
-    return first.keys() == second.keys() and all(np.array_equal(first[name], second[name]) for name in first)
+    return first.keys() == second.keys() and all(
+        np.array_equal(first[name], second[name], equal_nan=True) for name in first
+    )
 
 
 def both_ways(game: Any, policy: Any, horizon: int, **how: Any) -> fl.Result:
