@@ -43,14 +43,17 @@ def factories() -> dict[str, Any]:
     return {name: each for name, each in functions.items() if inspect.signature(each).return_annotation in kinds}
 
 
+def equal(name: str, one: Any, other: Any) -> bool:
+    """Say whether two arrays of a result are equal to the last bit; with absences r_regret is nan."""
+    return np.array_equal(one, other, equal_nan=name == "r_regret")
+
+
 def same(one: fl.Result, other: fl.Result) -> bool:
-    """Say whether two results are equal in all that they record, to the last bit; nan is equal to nan."""
+    """Say whether two results are equal in all that they record, to the last bit."""
     first, second = (
         {name: value for name, value in vars(each).items() if isinstance(value, np.ndarray)} for each in (one, other)
     )
-    return first.keys() == second.keys() and all(
-        np.array_equal(first[name], second[name], equal_nan=True) for name in first
-    )
+    return first.keys() == second.keys() and all(equal(name, first[name], second[name]) for name in first)
 
 
 def both_ways(game: Any, policy: Any, horizon: int, **how: Any) -> fl.Result:

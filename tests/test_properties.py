@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import strategies
 import zoo
-from helpers import same, streams
+from helpers import equal, same, streams
 from hypothesis import given, note
 from hypothesis import strategies as st
 from strategies import examples
@@ -207,6 +207,6 @@ def test_a_game_that_ends_sooner_is_the_first_part_of_the_same_game(name, data):
     part = fl.simulate(play.game, play.policy, sooner, runs=1, seed=play.seed, rounds=range(1, sooner + 1))
     for each, value in vars(part).items():
         if isinstance(value, np.ndarray) and each != "rounds":
-            np.testing.assert_array_equal(value, getattr(whole, each)[:1, :sooner], each)
+            assert equal(each, value, getattr(whole, each)[:1, :sooner]), each
     some = sorted(data.draw(st.sets(st.integers(1, play.horizon), min_size=1)))
     assert np.array_equal(simulated(play, rounds=some).selected[0], whole.selected[0][np.array(some) - 1])
