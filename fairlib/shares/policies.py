@@ -204,10 +204,11 @@ def lfg_rule(eta, shares, seen, queue: PerArm, before: PerArm, p, available=None
 
 @checked
 def lfg(shares: Shares, eta: Positive) -> Policy:
-    r"""LFG of Li, Liu and Ji (2019), for one play a round and arms that never sleep: fair in the long run.
+    r"""LFG of Li, Liu and Ji (2019), for one play a round: fair in the long run.
 
     Each arm has a virtual queue, :math:`Q_a \leftarrow (Q_a + r_a - \mathbb 1\{a \text{ played}\})_+`; the arm with
-    the largest :math:`Q_a + \eta \min(\hat\mu_a + \sqrt{3 \ln t / (2 N_a)}, 1)` is played.
+    the largest :math:`Q_a + \eta \min(\hat\mu_a + \sqrt{3 \ln t / (2 N_a)}, 1)` is played. A share is one of all
+    rounds, also of those in which the arm is away.
 
     Parameters
     ----------
