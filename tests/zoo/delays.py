@@ -8,11 +8,14 @@ import fairlib as fl
 from fairlib import delays as de
 from fairlib import exposure as ex
 from fairlib.merit import clipped, exponential, power
-from zoo.entry import Entry, fair, regret, signed_regret, size, unfairness
+from zoo.entry import Entry, fair, regret, signed_regret, unfairness
+from zoo.entry import by_merit_and_size as made
 
 FOUR = [0.9, 0.5, 0.5, 0.5]
 SEVEN = [0.3, 0.5, 0.7, 0.9, 0.8, 0.6, 0.4]
 STEEP = ("steep, at once", "steep, geometric", "steep, biased")
+BIASED = ("geometric", "biased", "fixed")
+OWN = (0.1, 0.2)  # a radius
 
 
 def semi(means, plays, delay=None, merit=None):
@@ -48,67 +51,29 @@ GAMES: dict[str, Callable[[], Any]] = {
 }
 
 ENTRIES = {
-    "FCUCB-D": Entry(
-        lambda game: de.fcucb_d(game.merit, size(game), game.plays), ("geometric", "fixed", "at once"), "fcucb-d"
-    ),
-    "FCUCB-D, own radius": Entry(
-        lambda game: de.fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)),
-        ("Pareto", "packet loss", "empirical"),
-        "fcucb-d",
-    ),
-    "FCUCB-D, steep": Entry(
-        lambda game: de.fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)), STEEP, "fcucb-d, steep"
-    ),
-    "upper merit, delayed": Entry(
-        lambda game: de.upper_merit_delayed(game.merit, size(game), game.plays),
-        ("geometric", "fixed", "steep, biased"),
-        "fcucb-d",
-    ),
+    "FCUCB-D": Entry(made(de.fcucb_d), ("geometric", "fixed", "at once"), "fcucb-d"),
+    "FCUCB-D, own radius": Entry(made(de.fcucb_d, OWN), ("Pareto", "packet loss", "empirical"), "fcucb-d"),
+    "FCUCB-D, steep": Entry(made(de.fcucb_d, OWN), STEEP, "fcucb-d, steep"),
+    "upper merit, delayed": Entry(made(de.upper_merit_delayed), ("geometric", "fixed", "steep, biased"), "fcucb-d"),
     "upper merit, several plays": Entry(
         lambda game: ex.upper_merit(game.merit, plays=game.plays), ("capped", "geometric", "at once"), "fcucb-d"
     ),
-    "FCTS-D": Entry(
-        lambda game: de.fcts_d(game.merit, size(game), game.plays), ("geometric", "log-normal", "empirical"), "fcts-d"
-    ),
-    "OP-FCUCB-D": Entry(
-        lambda game: de.op_fcucb_d(game.merit, size(game), game.plays), ("geometric", "biased", "fixed"), "fcucb-d"
-    ),
+    "FCTS-D": Entry(made(de.fcts_d), ("geometric", "log-normal", "empirical"), "fcts-d"),
+    "OP-FCUCB-D": Entry(made(de.op_fcucb_d), BIASED, "fcucb-d"),
     "OP-FCUCB-D, own radius": Entry(
-        lambda game: de.op_fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)),
-        ("log-normal", "packet loss by reward", "at once"),
-        "fcucb-d",
+        made(de.op_fcucb_d, OWN), ("log-normal", "packet loss by reward", "at once"), "fcucb-d"
     ),
-    "OP-FCUCB-D, steep": Entry(
-        lambda game: de.op_fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)), STEEP, "fcucb-d, steep"
-    ),
-    "OP-FCTS-D": Entry(
-        lambda game: de.op_fcts_d(game.merit, size(game), game.plays), ("geometric", "biased", "Pareto"), "fcts-d"
-    ),
-    "Two-box": Entry(
-        lambda game: de.two_box(game.merit, size(game), game.plays, 2000), ("geometric", "biased", "fixed"), "fcucb-d"
-    ),
-    "Two-box, steep": Entry(lambda game: de.two_box(game.merit, size(game), game.plays, 2000), STEEP, "fcucb-d, steep"),
-    "recent half": Entry(
-        lambda game: de.recent_half(game.merit, size(game), game.plays),
-        ("geometric", "biased", "packet loss by reward"),
-        "fcts-d",
-    ),
-    "recent half, steep": Entry(
-        lambda game: de.recent_half(game.merit, size(game), game.plays), STEEP, "fcts-d, steep"
-    ),
+    "OP-FCUCB-D, steep": Entry(made(de.op_fcucb_d, OWN), STEEP, "fcucb-d, steep"),
+    "OP-FCTS-D": Entry(made(de.op_fcts_d), ("geometric", "biased", "Pareto"), "fcts-d"),
+    "Two-box": Entry(made(de.two_box, 2000), BIASED, "fcucb-d"),
+    "Two-box, steep": Entry(made(de.two_box, 2000), STEEP, "fcucb-d, steep"),
+    "recent half": Entry(made(de.recent_half), ("geometric", "biased", "packet loss by reward"), "fcts-d"),
+    "recent half, steep": Entry(made(de.recent_half), STEEP, "fcts-d, steep"),
     "CUCB-D": Entry(lambda game: de.cucb_d(game.plays), ("geometric", "packet loss", "empirical"), "cucb-d"),
-    "CUCB-D, own radius": Entry(
-        lambda game: de.cucb_d(game.plays, (0.1, 0.2)), ("at once", "biased", "log-normal"), "cucb-d"
-    ),
+    "CUCB-D, own radius": Entry(lambda game: de.cucb_d(game.plays, OWN), ("at once", "biased", "log-normal"), "cucb-d"),
     "MP-TS-D": Entry(lambda game: de.mp_ts_d(game.plays), ("geometric", "fixed", "packet loss by reward"), "mp-ts-d"),
-    "FGreedy-D": Entry(
-        lambda game: de.fgreedy_d(game.merit, size(game), game.plays, 0.13),
-        ("geometric", "empirical", "at once"),
-        "fcts-d",
-    ),
+    "FGreedy-D": Entry(made(de.fgreedy_d, 0.13), ("geometric", "empirical", "at once"), "fcts-d"),
     "FCUCB-D, late start": Entry(
-        lambda game: de.late_start(de.fcucb_d(game.merit, size(game), game.plays, (0.1, 0.2)), 3),
-        ("geometric", "fixed", "empirical"),
-        "fcucb-d",
+        lambda game: de.late_start(made(de.fcucb_d, OWN)(game), 3), ("geometric", "fixed", "empirical"), "fcucb-d"
     ),
 }

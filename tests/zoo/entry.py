@@ -35,6 +35,16 @@ def size(game: Any) -> int:
     return int(game.arms.means.size)
 
 
+def by_merit(make: Callable[..., Any], *settings: Any, **named: Any) -> Callable[[Any], Any]:
+    """Return the maker of a policy that takes the merit of its game, and settings."""
+    return lambda game: make(game.merit, *settings, **named)
+
+
+def by_merit_and_size(make: Callable[..., Any], *settings: Any) -> Callable[[Any], Any]:
+    """Return the maker of a policy that takes the merit, the arms and the plays of its game, and settings."""
+    return lambda game: make(game.merit, size(game), game.plays, *settings)
+
+
 def positive_table():
     """Contexts and a parameter with positive coordinates, so that means are in [0, 1]."""
     return co.linear_table(np.random.default_rng(1).random((40, 4, 3)), [0.2, 0.5, 0.3], sd=0.1)

@@ -11,6 +11,7 @@ from fairlib.merit import clipped, exponential, power
 from zoo.entry import (
     TEN,
     Entry,
+    by_merit,
     fair,
     positive_table,
     recorded_table,
@@ -25,6 +26,7 @@ from zoo.entry import (
 EXPONENTIAL = ("exponential", "exponential, ten", "exponential, gaussian")
 POWER = ("power", "power, steep", "power, gaussian")
 CLIPPED = ("clipped", "clipped, beta", "clipped, gaussian")
+GAUSSIAN = ("exponential, gaussian", "power, gaussian", "clipped, gaussian")
 SEEN = ("sphere, exponential", "linear table, power", "table, exponential")
 
 
@@ -73,63 +75,39 @@ GAMES: dict[str, Callable[[], Any]] = {
 }
 
 ENTRIES = {
-    "upper merit": Entry(
-        lambda game: ex.upper_merit(game.merit), ("exponential", "power, steep", "clipped"), "fairx-ucb"
-    ),
-    "upper merit, known horizon": Entry(
-        lambda game: ex.upper_merit(game.merit, 0.7, horizon=2000),
-        ("exponential, gaussian", "power, gaussian", "clipped, gaussian"),
-        "fairx-ucb",
-    ),
+    "upper merit": Entry(by_merit(ex.upper_merit), ("exponential", "power, steep", "clipped"), "fairx-ucb"),
+    "upper merit, known horizon": Entry(by_merit(ex.upper_merit, 0.7, horizon=2000), GAUSSIAN, "fairx-ucb"),
     "upper merit in doubt": Entry(
-        lambda game: ex.upper_merit(game.merit, factor=2),
-        ("exponential", "power, gaussian", "clipped, beta"),
-        "fairx-ucb",
+        by_merit(ex.upper_merit, factor=2), ("exponential", "power, gaussian", "clipped, beta"), "fairx-ucb"
     ),
     "upper merit, kl": Entry(
         lambda game: ex.upper_merit_kl(game.merit, size(game), 2000),
         ("exponential, delay", "power", "clipped, beta"),
         "fairx-ucb",
     ),
-    "FairX-UCB, exponential": Entry(lambda game: ex.fairx_ucb(game.merit, 0.3), EXPONENTIAL, "fairx-ucb"),
-    "FairX-UCB, power": Entry(lambda game: ex.fairx_ucb(game.merit, 0.3), POWER, "fairx-ucb, power"),
-    "FairX-UCB, clipped": Entry(lambda game: ex.fairx_ucb(game.merit, 0.3), CLIPPED, "fairx-ucb, power"),
-    "FairX-UCB, gradient": Entry(lambda game: ex.fairx_ucb_gradient(game.merit, 0.3), EXPONENTIAL, "fairx-ucb"),
-    "FairX-TS": Entry(
-        lambda game: ex.fairx_ts(game.merit), ("exponential, delay", "power, steep", "clipped, beta"), "fairx-ts"
-    ),
-    "FairX-TS, own prior": Entry(
-        lambda game: ex.fairx_ts(game.merit, 0.5, 2.0), ("exponential", "power", "clipped"), "fairx-ts"
-    ),
-    "FairX-TS, normal": Entry(
-        lambda game: ex.fairx_ts_gaussian(game.merit, 2.0, 0.7),
-        ("exponential, gaussian", "power, gaussian", "clipped, gaussian"),
-        "fairx-ts",
-    ),
-    "FairX-EG": Entry(
-        lambda game: ex.fairx_eg(game.merit, 0.1), ("exponential, delay", "power", "clipped, gaussian"), "fairx-ucb"
-    ),
-    "upper merit, linear": with_contexts(
-        lambda game: ex.upper_merit_linear(game.merit, radius=0.5),
-        ("sphere, exponential", "linear table, power", "table, exponential"),
-        "fairx-linucb",
-    ),
+    "FairX-UCB, exponential": Entry(by_merit(ex.fairx_ucb, 0.3), EXPONENTIAL, "fairx-ucb"),
+    "FairX-UCB, power": Entry(by_merit(ex.fairx_ucb, 0.3), POWER, "fairx-ucb, power"),
+    "FairX-UCB, clipped": Entry(by_merit(ex.fairx_ucb, 0.3), CLIPPED, "fairx-ucb, power"),
+    "FairX-UCB, gradient": Entry(by_merit(ex.fairx_ucb_gradient, 0.3), EXPONENTIAL, "fairx-ucb"),
+    "FairX-TS": Entry(by_merit(ex.fairx_ts), ("exponential, delay", "power, steep", "clipped, beta"), "fairx-ts"),
+    "FairX-TS, own prior": Entry(by_merit(ex.fairx_ts, 0.5, 2.0), ("exponential", "power", "clipped"), "fairx-ts"),
+    "FairX-TS, normal": Entry(by_merit(ex.fairx_ts_gaussian, 2.0, 0.7), GAUSSIAN, "fairx-ts"),
+    "FairX-EG": Entry(by_merit(ex.fairx_eg, 0.1), ("exponential, delay", "power", "clipped, gaussian"), "fairx-ucb"),
+    "upper merit, linear": with_contexts(by_merit(ex.upper_merit_linear, radius=0.5), SEEN, "fairx-linucb"),
     "FairX-LinUCB, exponential": with_contexts(
-        lambda game: ex.fairx_linucb(game.merit, radius=0.5),
+        by_merit(ex.fairx_linucb, radius=0.5),
         ("sphere, exponential", "sphere, steep exponential", "linear table, exponential"),
         "fairx-linucb",
     ),
     "FairX-LinUCB, power": with_contexts(
-        lambda game: ex.fairx_linucb(game.merit, radius=0.3, ridge=0.5),
+        by_merit(ex.fairx_linucb, radius=0.3, ridge=0.5),
         ("sphere, power", "linear table, power", "linear table, steep power"),
         "fairx-linucb",
     ),
-    "FairX-LinTS": with_contexts(lambda game: ex.fairx_lints(game.merit, 2.0, 0.5), SEEN, "fairx-linucb"),
-    "FairX-LinEG": with_contexts(lambda game: ex.fairx_lineg(game.merit, 0.05), SEEN, "fairx-linucb"),
-    "FairX-LinUCB, ellipsoid": with_contexts(
-        lambda game: ex.fairx_linucb_search(game.merit, 0.5), SEEN, "fairx-linucb, ellipsoid"
-    ),
+    "FairX-LinTS": with_contexts(by_merit(ex.fairx_lints, 2.0, 0.5), SEEN, "fairx-linucb"),
+    "FairX-LinEG": with_contexts(by_merit(ex.fairx_lineg, 0.05), SEEN, "fairx-linucb"),
+    "FairX-LinUCB, ellipsoid": with_contexts(by_merit(ex.fairx_linucb_search, 0.5), SEEN, "fairx-linucb, ellipsoid"),
     "FairX-LinUCB, gradient": with_contexts(
-        lambda game: ex.fairx_linucb_search(game.merit, 0.5, method="gradient"), SEEN, "fairx-linucb, gradient"
+        by_merit(ex.fairx_linucb_search, 0.5, method="gradient"), SEEN, "fairx-linucb, gradient"
     ),
 }
