@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy.special import hyp1f1
-from scipy.stats import beta, norm
+from scipy.stats import beta, binom, chi2, kstwo, norm, poisson
 
 
 @pytest.mark.parametrize("x", [0.001, 0.03, 0.4, 1.0, 7.5])
@@ -55,3 +55,46 @@ def test_the_terms_of_two_thompson_proofs_are_those_of_their_bounds():
             beyond = law.sf(law.mean() + s * w) + law.cdf(law.mean() - s * w)
             assert beyond <= 2 / (2 * arms * rounds) ** 2
         assert 2 * arms * rounds / (2 * arms * rounds) ** 2 <= 1 / rounds
+
+
+def walk_ever_beyond(x, steps):
+    """Return the probability that steps up or down lead as far as x from the start at some time."""
+    alive, beyond = np.ones(1), 0.0
+    for t in range(1, steps + 1):
+        alive = (np.append(alive, 0) + np.append(0, alive)) / 2
+        there = np.abs(2 * np.arange(t + 1) - t) >= x
+        beyond += alive[there].sum()
+        alive[there] = 0
+    return beyond
+
+
+def axis_seldom(n):
+    """Return the probability that of five axes drawn at random one has come up at most half as often as expected."""
+    often = poisson.pmf(np.arange(n + 1), n / 5) * (np.arange(n + 1) > n / 10)
+    together = often
+    for _ in range(4):  # five independent Poisson counts, given that their sum is n
+        together = np.convolve(together, often)[: n + 1]
+    return 1 - together[n] / poisson.pmf(n, n)
+
+
+FAR, DRAWS, S, X = np.arange(10, 41), np.arange(20, 301, 10), np.linspace(0.05, 0.25, 60), np.linspace(0, 0.45, 60)
+DELTA, SHARE, PLAYS, U = np.geomspace(0.001, 1, 100), np.linspace(0, 0.95, 20), np.arange(1, 501), np.linspace(0, 8, 60)
+KNOWN = {  # exact values, and the bounds on them; the information is that of a mean with the law Beta(3, 3)
+    "Azuma": (binom.sf(49 + X[:50] * 50, 100, 0.5), np.exp(-((100 * X[:50]) ** 2) / 200)),
+    "Kolmogorov": ([walk_ever_beyond(x, 100) for x in FAR], 100 / FAR**2),
+    "a multiple": (binom.sf(np.floor((np.e - 1) * 5 - np.log(DELTA)), 100, 0.05), DELTA),
+    "van Trees": (42 * (6 + PLAYS) / 9, 5 * PLAYS + 40),
+    "a share": (binom.cdf(np.floor(20 * SHARE), 100, 0.2), np.exp(-10 * (1 - SHARE) ** 2)),
+    "Tropp": ([axis_seldom(n) for n in DRAWS], 5 * (2 / np.e) ** (DRAWS / 10)),
+    "DKW": (kstwo.sf(S, 100), 2 * np.exp(-200 * S**2)),
+    "potential": (np.cumsum(1 / (1 + (PLAYS - 1) // 10)), 20 * np.log1p(PLAYS / 10)),
+    "normal length": (chi2.sf((10**0.5 + np.sqrt(2 * U)) ** 2, 10), np.exp(-U)),
+    "Beta 5, 5": (beta.sf(0.5 + X, 5, 5), np.exp(-22 * X**2)),
+    "Beta 1, 9": (beta.sf(0.1 + X, 1, 9), np.exp(-22 * X**2)),
+}
+
+
+@pytest.mark.parametrize("bound", KNOWN)
+def test_exact_values_are_below_their_bounds(bound):
+    exact, limit = map(np.asarray, KNOWN[bound])
+    assert (exact <= limit * (1 + 1e-9)).all()
