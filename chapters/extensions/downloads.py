@@ -6,6 +6,7 @@ captions, tables that the book makes, and the chapter's number. What a chapter s
 """
 
 import re
+from html import unescape
 from pathlib import Path
 
 import jupytext
@@ -149,14 +150,16 @@ def at_rest(output: NotebookNode) -> NotebookNode | None:
     """Return an output as it is before a kernel runs: of what a reader can move only the picture, if it has one.
 
     >>> moved = '<div><input type="range"><img alt="A line"></div>'
-    >>> at_rest(nbformat.v4.new_output("display_data", {"text/html": moved}))["data"]
-    {'text/html': '<img alt="A line">'}
+    >>> at_rest(nbformat.v4.new_output("display_data", {"text/html": moved, "image/png": "..."}))["data"]
+    {'image/png': '...', 'text/plain': 'A line'}
     """
-    html = output.get("data", {}).get("text/html", "")
-    if not re.search("<(input|button|select)", html):
+    data = output.get("data", {})
+    if not re.search("<(input|button|select)", html := data.get("text/html", "")):
         return output
-    picture = re.search("<img[^>]*>", html)
-    return nbformat.v4.new_output("display_data", {"text/html": picture[0]}) if picture else None
+    if "image/png" not in data:
+        return None
+    alt = unescape(re.findall('<img[^>]* alt="([^"]*)"', html)[0])
+    return nbformat.v4.new_output("display_data", {"image/png": data["image/png"], "text/plain": alt})
 
 
 RUN = "To move its sliders and change its code, choose *Run*, *Run All Cells* from the menu. It takes about a minute."

@@ -72,6 +72,7 @@ class Explorer:
         self._start = {name: slider.start for name, slider in sliders.items()}
         # All drawing is done here and none in the repr, whose exceptions IPython swallows.
         self._frames: dict[str, Frame] = {}
+        self._png = b""  # what a notebook shows that was not run
         self._widget: Any = None
         if _is_live():
             self._widget = self._live_view()
@@ -79,6 +80,7 @@ class Explorer:
             stored = self.settings if live is None else [self._start]
             self._frames = {setting_text(setting): _draw(self._figure, setting) for setting in stored}
             self._data = self._live.page() if self._live else self._stored()
+            self._png = _saved(self._figure, self._start, "png")[0]
 
     def frame(self, **values: float | str) -> Frame:
         """Return the picture at one setting."""
@@ -89,7 +91,7 @@ class Explorer:
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         if self._widget is None:
-            return {"text/plain": repr(self), "text/html": self._static_view()}
+            return {"text/plain": repr(self), "text/html": self._static_view(), "image/png": self._png}
         return {**self._widget._repr_mimebundle_(**kwargs), "text/plain": repr(self)}
 
     def _static_view(self) -> str:
@@ -230,6 +232,14 @@ def _is_live() -> bool:
 
 
 def _draw(figure: Callable[..., Figure], setting: dict[str, Any]) -> Frame:
+    """Draw the picture of a setting as text."""
+    svg, alt = _saved(figure, setting, "svg", metadata=_NO_METADATA)
+    # Matplotlib names one font for mathematics, and a browser without it would take a serif.
+    return Frame(re.sub(r"(font-family: '[^']+')", r"\1, Verdana, sans-serif", svg.decode()), alt)
+
+
+def _saved(figure: Callable[..., Figure], setting: dict[str, Any], form: str, **more: Any) -> tuple[bytes, str]:
+    """Draw the picture of a setting; return it in a format of files, and its description."""
     open_before = plt.get_fignums()
     try:
         # No point of a moving part may be left out.
@@ -242,16 +252,15 @@ def _draw(figure: Callable[..., Figure], setting: dict[str, Any]) -> Frame:
                 raise ValueError(
                     "figure must return a Figure with a label that says what it shows: fig.set_label('...')"
                 )
-            file = io.StringIO()
-            picture.savefig(file, format="svg", metadata=_NO_METADATA)
+            file = io.BytesIO()
+            picture.savefig(file, format=form, **more)
     except Exception as error:
         error.add_note(f"while the explorer drew {setting_text(setting)}")
         raise
     finally:
         for number in set(plt.get_fignums()).difference(open_before):
             plt.close(number)
-    # Matplotlib names one font for mathematics, and a browser without it would take a serif.
-    return Frame(re.sub(r"(font-family: '[^']+')", r"\1, Verdana, sans-serif", file.getvalue()), alt)
+    return file.getvalue(), alt
 
 
 def _pack(svgs: list[str]) -> tuple[list[str], list[list[int]]]:

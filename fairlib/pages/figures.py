@@ -111,7 +111,7 @@ def use_style() -> None:
     """
     if (shell := get_ipython()) is not None:
         shell.run_line_magic("matplotlib", "inline")
-        set_matplotlib_formats("svg")
+        set_matplotlib_formats("svg", "png")  # a downloaded notebook shows no SVG before its reader trusts or runs it
     register_scale(_Linear)
     matplotlib.style.use("fairlib.pages.book")
 

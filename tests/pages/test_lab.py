@@ -48,7 +48,9 @@ def test_a_chapter_is_there_as_a_notebook(book: Path) -> None:
             outputs = [output for cell in chapter.cells if cell.cell_type == "code" for output in cell.outputs]
             assert outputs, "it opens without what its cells came to"
             html = " ".join(output.get("data", {}).get("text/html", "") for output in outputs)
-            assert not re.search("<(input|button|script)", html), "nothing would move it"
+            assert not re.search("<(input|button|script|img)", html), "nothing would move it, or show it"
+            drawn = [output["data"] for output in outputs if "image/svg+xml" in output.get("data", {})]
+            assert all("image/png" in data for data in drawn), "JupyterLab shows no SVG of a notebook it does not trust"
             for linked in re.findall(r"\]\(([\w-]+\.ipynb)\)", text):
                 assert (notebook.parent / linked).exists()
 
