@@ -158,8 +158,10 @@ def at_rest(output: NotebookNode) -> NotebookNode | None:
         return output
     if "image/png" not in data:
         return None
-    alt = unescape(re.findall('<img[^>]* alt="([^"]*)"', html)[0])
-    return nbformat.v4.new_output("display_data", {"image/png": data["image/png"], "text/plain": alt})
+    alts = re.findall('<img[^>]* alt="([^"]*)"', html)
+    shown = {"image/png": data["image/png"], "text/plain": unescape(alts[0])}
+    picture: NotebookNode = nbformat.v4.new_output("display_data", shown)
+    return picture
 
 
 RUN = "To move its sliders and change its code, choose *Run*, *Run All Cells* from the menu. It takes about a minute."
