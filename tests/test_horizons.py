@@ -46,7 +46,9 @@ def test_every_factory_that_takes_a_horizon_makes_a_policy_for_it():
     required = {name for name, each in asking.items() if each and each.default is each.empty}
     assert required
     for name, entry in zoo.ZOO.items():
-        called = {each for each in entry.make.__code__.co_names if asking.get(each)}
+        given = inspect.getclosurevars(entry.make).nonlocals.values()  # what by_merit is called with
+        named = {*entry.make.__code__.co_names, *(getattr(each, "__name__", "") for each in given)}
+        called = {each for each in named if asking.get(each)}
         if called <= required:
             carried = entry.make(zoo.game(entry.games[0])).horizon
             assert carried == (entry.horizon if called else None), name
