@@ -156,11 +156,10 @@ def at_rest(output: NotebookNode) -> NotebookNode | None:
     data = output.get("data", {})
     if not re.search("<(input|button|select)", html := data.get("text/html", "")):
         return output
-    if "image/png" not in data:
-        return None
-    alts = re.findall('<img[^>]* alt="([^"]*)"', html)
-    shown = {"image/png": data["image/png"], "text/plain": unescape(alts[0])}
-    picture: NotebookNode = nbformat.v4.new_output("display_data", shown)
+    picture: NotebookNode | None = None
+    if "image/png" in data:
+        alt = unescape(re.findall('<img[^>]* alt="([^"]*)"', html)[0])
+        picture = nbformat.v4.new_output("display_data", {"image/png": data["image/png"], "text/plain": alt})
     return picture
 
 
