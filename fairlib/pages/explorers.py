@@ -72,15 +72,18 @@ class Explorer:
         self._start = {name: slider.start for name, slider in sliders.items()}
         # All drawing is done here and none in the repr, whose exceptions IPython swallows.
         self._frames: dict[str, Frame] = {}
-        self._png = b""  # what a notebook shows that was not run
         self._widget: Any = None
         if _is_live():
             self._widget = self._live_view()
         else:
             stored = self.settings if live is None else [self._start]
-            self._frames = {setting_text(setting): _draw(self._figure, setting) for setting in stored}
+            png = io.BytesIO()
+            self._frames = {
+                setting_text(setting): _draw(self._figure, setting, png if setting == self._start else None)
+                for setting in stored
+            }
+            self._png = png.getvalue()  # of the start: what a notebook shows that was not run
             self._data = self._live.page() if self._live else self._stored()
-            self._png = _saved(self._figure, self._start, "png")[0]
 
     def frame(self, **values: float | str) -> Frame:
         """Return the picture at one setting."""
@@ -231,15 +234,8 @@ def _is_live() -> bool:
     return os.environ.get("FAIRLIB_LIVE", "1" if "JPY_SESSION_NAME" in os.environ else "0") == "1"
 
 
-def _draw(figure: Callable[..., Figure], setting: dict[str, Any]) -> Frame:
-    """Draw the picture of a setting as text."""
-    svg, alt = _saved(figure, setting, "svg", metadata=_NO_METADATA)
-    # Matplotlib names one font for mathematics, and a browser without it would take a serif.
-    return Frame(re.sub(r"(font-family: '[^']+')", r"\1, Verdana, sans-serif", svg.decode()), alt)
-
-
-def _saved(figure: Callable[..., Figure], setting: dict[str, Any], form: str, **more: Any) -> tuple[bytes, str]:
-    """Draw the picture of a setting; return it in a format of files, and its description."""
+def _draw(figure: Callable[..., Figure], setting: dict[str, Any], png: io.BytesIO | None = None) -> Frame:
+    """Draw the picture of a setting as text; and into a file as PNG, if one is given."""
     open_before = plt.get_fignums()
     try:
         # No point of a moving part may be left out.
@@ -252,15 +248,18 @@ def _saved(figure: Callable[..., Figure], setting: dict[str, Any], form: str, **
                 raise ValueError(
                     "figure must return a Figure with a label that says what it shows: fig.set_label('...')"
                 )
-            file = io.BytesIO()
-            picture.savefig(file, format=form, **more)
+            file = io.StringIO()
+            picture.savefig(file, format="svg", metadata=_NO_METADATA)
+            if png is not None:
+                picture.savefig(png, format="png")
     except Exception as error:
         error.add_note(f"while the explorer drew {setting_text(setting)}")
         raise
     finally:
         for number in set(plt.get_fignums()).difference(open_before):
             plt.close(number)
-    return file.getvalue(), alt
+    # Matplotlib names one font for mathematics, and a browser without it would take a serif.
+    return Frame(re.sub(r"(font-family: '[^']+')", r"\1, Verdana, sans-serif", file.getvalue()), alt)
 
 
 def _pack(svgs: list[str]) -> tuple[list[str], list[list[int]]]:
