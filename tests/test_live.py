@@ -4,6 +4,7 @@ import json
 import math
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import unquote
@@ -35,10 +36,11 @@ STEPS = [10, 40, 200, 1000, 3000, 10_000]
 
 
 @pytest.fixture(autouse=True)
-def stored(monkeypatch: pytest.MonkeyPatch) -> None:
+def stored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("FAIRLIB_LIVE", "0")
     with plt.rc_context():
         use_style()
+        yield
 
 
 def kinds(power: int, law: int, x: Curve, low: Curve, high: Curve, bars: Bars, place: Number) -> None:

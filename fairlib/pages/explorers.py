@@ -251,6 +251,7 @@ def _draw(figure: Callable[..., Figure], setting: dict[str, Any], png: io.BytesI
             file = io.StringIO()
             picture.savefig(file, format="svg", metadata=_NO_METADATA)
             if png is not None:
+                picture.set_layout_engine("none")  # or the parts would lie elsewhere than in the text
                 picture.savefig(png, format="png")
     except Exception as error:
         error.add_note(f"while the explorer drew {setting_text(setting)}")
