@@ -112,7 +112,7 @@ def test_a_reader_keeps_what_was_written_in_a_notebook(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def lab(tmp_path: Path, notebooks: Path) -> Iterator[str]:
+def lab(tmp_path: Path, notebooks: Path, browser: webdriver.Chrome) -> Iterator[str]:
     """Start JupyterLab with no settings of its own; return its address."""
     folders = {
         f"JUPYTER{name}": str(tmp_path / name)
@@ -136,6 +136,7 @@ def lab(tmp_path: Path, notebooks: Path) -> Iterator[str]:
                 time.sleep(0.1)
             yield json.loads(running[0].read_text(encoding="utf-8"))["url"]
         finally:
+            browser.get("about:blank")  # or JupyterLab's page goes on asking for a server that is gone
             server.terminate()
             try:
                 server.wait(30)

@@ -38,7 +38,7 @@ def test_the_search_leads_to_places(site: str, browser: webdriver.Chrome) -> Non
             page = Path(urlsplit(hit).path).stem
             ids = [place.partition("#")[2] for place in places if place.partition("#")[0] == page]
             if ids:
-                visit(browser, hit)
+                visit(browser, hit, later=True)  # as a reader comes there
                 landed += browser.execute_script(
                     """
                     const marked = CSS.highlights.get("found").size;
