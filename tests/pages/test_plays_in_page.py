@@ -13,7 +13,7 @@ from selenium import webdriver
 import fairlib as fl
 from fairlib.pages.scripts import runtime
 
-RUNS, ROUNDS = 5, 2000
+RUNS, ROUNDS = 20, 2000
 FEW = 2  # runs in the other browsers
 
 PLAY = """
